@@ -1,0 +1,23 @@
+package dev.apportion.allocation;
+
+import java.util.List;
+
+/**
+ * The solution of a {@link Problem}: which replicas each stream uses, and for what part.
+ *
+ * @param streams the pieces of each stream, in the order of {@link Problem#streams()}; a stream with no eligible replica has
+ *     no pieces
+ * @param levels the level of each replica, in the order of {@link Problem#replicas()}: the load (rate over capacity) that
+ *     the bound of its block says it has to bear
+ * @param lowerBound no allocation whatever has a smaller makespan than this
+ */
+public record Allocation(List<List<Piece>> streams, List<Double> levels, double lowerBound) {
+
+    /**
+     * A part of one stream on one replica.
+     *
+     * @param replica the index in {@link Problem#replicas()}
+     * @param share the part of the stream, greater than zero; the shares of a stream add up to one
+     */
+    public record Piece(int replica, double share) {}
+}
