@@ -9,6 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.Assumptions;
 
 /**
@@ -17,6 +19,9 @@ import org.junit.jupiter.api.Assumptions;
  */
 public enum DebianPackage {
     DNSPERF("dnsperf", "dnsperf");
+
+    // Once in a run is enough: what could not be installed for one test cannot be for the next.
+    private static final Set<DebianPackage> TRIED = ConcurrentHashMap.newKeySet();
 
     private final String packageName;
     private final String program;
@@ -29,7 +34,10 @@ public enum DebianPackage {
     /** The program's file; the calling test is skipped, with a message that names the package, if it cannot be had. */
     public Path orSkip() {
         Optional<Path> present = onPath(program);
-        if (present.isEmpty() && onPath("apt-get").isPresent() && "root".equals(System.getProperty("user.name"))) {
+        if (present.isEmpty()
+                && TRIED.add(this)
+                && onPath("apt-get").isPresent()
+                && "root".equals(System.getProperty("user.name"))) {
             install();
             present = onPath(program);
         }
@@ -45,7 +53,8 @@ public enum DebianPackage {
     }
 
     private static void apt(String... arguments) {
-        List<String> line = new ArrayList<>(List.of("apt-get", "-q", "-o", "DPkg::Lock::Timeout=120"));
+        List<String> line = new ArrayList<>(
+                List.of("apt-get", "-q", "-o", "DPkg::Lock::Timeout=120", "-o", "Acquire::http::Timeout=20"));
         line.addAll(List.of(arguments));
         try {
             Command.Result result = Command.of(line)

@@ -34,7 +34,12 @@ public record DnsServer(InetSocketAddress address) {
      * server that draws its answer from these digits shows each of its 256 slots exactly once.
      */
     public Tally slots(Question question) {
-        return Tally.of(IntStream.range(0, 256).mapToObj(slot -> ask(question.withId(slotId(slot)))), question.type());
+        return tally(question, IntStream.range(0, 256).map(DnsServer::slotId));
+    }
+
+    /** The answers to a question that is asked once with each of these ids. */
+    public Tally tally(Question question, IntStream ids) {
+        return Tally.of(ids.mapToObj(id -> ask(question.withId(id))), question.type());
     }
 
     /** The id of a slot, 0 to 255: {@code (slot / 16) << 8 | slot % 16}. */

@@ -7,7 +7,6 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
-import org.jspecify.annotations.Nullable;
 
 /** Folders of short life. */
 final class Folders {
@@ -25,8 +24,7 @@ final class Folders {
                 }
 
                 @Override
-                public FileVisitResult postVisitDirectory(Path visited, @Nullable IOException failure)
-                        throws IOException {
+                public FileVisitResult postVisitDirectory(Path visited, IOException failure) throws IOException {
                     Files.deleteIfExists(visited);
                     return FileVisitResult.CONTINUE;
                 }

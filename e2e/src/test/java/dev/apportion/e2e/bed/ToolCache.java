@@ -27,7 +27,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The built {@linkplain Tool tools}, in a folder outside the source tree that outlives a run:
@@ -68,12 +67,15 @@ public final class ToolCache {
         return new ToolCache(System.getenv(), SourceTree.root().resolve("e2e/tools"), System.out);
     }
 
-    /** Builds every tool that is missing; the exit code is 1 if one cannot be had. */
-    public static void main(String[] args) {
+    /** Builds what is missing of the named programs, or of all if none is named; the exit code is 1 if one cannot be had. */
+    public static void main(String[] programs) {
         ToolCache cache = ofThisUser();
+        List<String> named = List.of(programs);
         try {
             for (Tool tool : Tool.values()) {
-                cache.progress.println(tool.program() + ": " + cache.path(tool));
+                if (named.isEmpty() || named.contains(tool.program())) {
+                    cache.progress.println(tool.program() + ": " + cache.path(tool));
+                }
             }
         } catch (ToolUnavailableException missing) {
             System.err.println(missing.getMessage());
@@ -168,7 +170,7 @@ public final class ToolCache {
                 new ProcessBuilder(command).directory(build.module().toFile()).redirectErrorStream(true);
         builder.environment().putAll(environment);
         builder.environment().putAll(Build.ENVIRONMENT);
-        builder.environment().putIfAbsent("GOGC", "400"); // the compiler collects a quarter as often: a third less time
+        builder.environment().putIfAbsent("GOGC", "400"); // memory for time: the compiler collects a quarter as often
         Instant start = Instant.now();
         progress.println("building " + what + " with " + go + " (minutes, the first time)");
         try {
@@ -254,7 +256,7 @@ public final class ToolCache {
 
         /** The version of the required module that holds the program: the one with the longest path. */
         private static String version(Tool tool, String goMod) {
-            @Nullable String version = null;
+            String version = "";
             int longest = 0;
             for (String line : goMod.lines().toList()) {
                 Matcher requirement = REQUIREMENT.matcher(line);
@@ -268,7 +270,7 @@ public final class ToolCache {
                     }
                 }
             }
-            if (version == null) {
+            if (longest == 0) {
                 throw new ToolUnavailableException(
                         "%s/go.mod requires no module that holds %s".formatted(tool.folder(), tool.goPackage()));
             }
