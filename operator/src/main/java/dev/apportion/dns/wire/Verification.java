@@ -24,10 +24,7 @@ public final class Verification {
      * @param round the number of the round: successive rounds ask successive hosts
      */
     public static Verification of(ZoneRecords desired, Shards shards, Set<String> changed, int sample, long round) {
-        return new Verification(
-                desired.hosts().isEmpty() && shards.count() + changed.size() + sample + round == 0
-                        ? List.of()
-                        : List.of());
+        return new Verification(List.of());
     }
 
     public List<Question> questions() {
