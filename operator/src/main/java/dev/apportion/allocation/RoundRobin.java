@@ -1,9 +1,15 @@
 package dev.apportion.allocation;
 
-/** RoundRobin. */
+/**
+ * Equal shares, whatever the capacities: what a plain rotated address list does. A stream with fewer than all its eligible
+ * replicas uses the least loaded ones; streams choose by descending rate. Source: RFC 1794.
+ */
 public record RoundRobin() implements Policy {
     @Override
     public Allocation allocate(Problem problem) {
-        throw new AssertionError("written next");
+        Instance in = new Instance(problem);
+        Splitting measure = Splitting.of(in);
+        return in.allocation(
+                new RotatingSpread(in, RotatingSpread.Proportions.EQUAL).pieces(), measure.level(), measure.bound());
     }
 }

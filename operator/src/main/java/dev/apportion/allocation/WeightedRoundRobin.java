@@ -1,9 +1,17 @@
 package dev.apportion.allocation;
 
-/** WeightedRoundRobin. */
+/**
+ * Shares in proportion to capacity. A stream with fewer than all its eligible replicas uses the least loaded ones; streams
+ * choose by descending rate.
+ */
 public record WeightedRoundRobin() implements Policy {
     @Override
     public Allocation allocate(Problem problem) {
-        throw new AssertionError("written next");
+        Instance in = new Instance(problem);
+        Splitting measure = Splitting.of(in);
+        return in.allocation(
+                new RotatingSpread(in, RotatingSpread.Proportions.BY_CAPACITY).pieces(),
+                measure.level(),
+                measure.bound());
     }
 }

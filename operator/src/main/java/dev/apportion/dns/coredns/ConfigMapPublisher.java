@@ -1,0 +1,80 @@
+package dev.apportion.dns.coredns;
+
+import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.Status;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Writes the changes of shards to ConfigMaps: one request for each change, never retried here. */
+public final class ConfigMapPublisher {
+
+    private static final PatchContext JSON_PATCH = PatchContext.of(PatchType.JSON);
+
+    private final KubernetesClient client;
+
+    public ConfigMapPublisher(KubernetesClient client) {
+        this.client = client;
+    }
+
+    /** Writes one change. */
+    public Publication publish(ShardChange change) {
+        try {
+            return switch (change) {
+                case ShardChange.Unchanged(var serial) -> new Publication.Unchanged(serial);
+                case ShardChange.Refused(var reason, var message) -> new Publication.Refused(reason, message);
+                case ShardChange.Create(var configMap, var serial) ->
+                    new Publication.Written(
+                            Optional.of(serial),
+                            resourceVersion(client.resource(configMap).create()));
+                case ShardChange.Patch(var namespace, var name, var operations, var serial) ->
+                    new Publication.Written(
+                            serial,
+                            resourceVersion(client.configMaps()
+                                    .inNamespace(namespace)
+                                    .withName(name)
+                                    .patch(JSON_PATCH, operations)));
+            };
+        } catch (KubernetesClientException e) {
+            return failure(e);
+        }
+    }
+
+    private static String resourceVersion(@Nullable ConfigMap written) {
+        return written == null ? "" : written.getMetadata().getResourceVersion();
+    }
+
+    private static Publication failure(KubernetesClientException e) {
+        Status status = e.getStatus();
+        String message =
+                status != null && status.getMessage() != null ? status.getMessage() : String.valueOf(e.getMessage());
+        return switch (e.getCode()) {
+            case 404, 409 -> new Publication.Fenced(e.getCode(), message);
+            case 422 ->
+                namesField(status)
+                        ? new Publication.Failed(422, message, Optional.empty())
+                        : new Publication.Fenced(422, message);
+            default -> new Publication.Failed(e.getCode(), message, retryAfter(status));
+        };
+    }
+
+    /** A failed test of a patch names no field; an object that is not valid does. */
+    private static boolean namesField(@Nullable Status status) {
+        return status != null
+                && status.getDetails() != null
+                && status.getDetails().getCauses() != null
+                && status.getDetails().getCauses().stream().anyMatch(cause -> cause.getField() != null);
+    }
+
+    private static Optional<Duration> retryAfter(@Nullable Status status) {
+        if (status == null || status.getDetails() == null) {
+            return Optional.empty();
+        }
+        Integer seconds = status.getDetails().getRetryAfterSeconds();
+        return seconds == null || seconds < 1 ? Optional.empty() : Optional.of(Duration.ofSeconds(seconds));
+    }
+}

@@ -1,0 +1,9 @@
+package dev.apportion.records;
+
+/** How many addresses one response of a host holds. */
+public enum Answers {
+    /** One address, drawn by weight: shares that survive every resolver. */
+    Single,
+    /** All addresses of the stream, the first one drawn by weight. */
+    List
+}
