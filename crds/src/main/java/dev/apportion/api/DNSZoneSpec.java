@@ -12,6 +12,8 @@ import io.fabric8.generator.annotation.Size;
 import io.fabric8.generator.annotation.ValidationRule;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** What a zone should be. */
@@ -21,7 +23,7 @@ public record DNSZoneSpec(
                 "The domain whose names this zone answers for. Upper case, a trailing dot and labels beyond"
                         + " ASCII are accepted and normalised. It cannot be changed.")
         @Required
-        @Size(min = 1, max = 254)
+        @Size(max = 254)
         @ValidationRule(value = Rules.HOST_NAME, message = Rules.HOST_NAME_MESSAGE)
         @ValidationRule(value = Rules.UNCHANGED, message = DNSZoneSpec.DOMAIN_CHANGED)
         String domain,
@@ -54,6 +56,7 @@ public record DNSZoneSpec(
                         + " they have many values.")
         @Size(max = 512)
         @MapList({"name", "type"})
+        @ValidationRule(value = DNSZoneSpec.ALIAS_ALONE_RULE, message = DNSZoneSpec.ALIAS_ALONE)
         List<FixedRecord> records,
 
         @JsonPropertyDescription(
@@ -81,6 +84,9 @@ public record DNSZoneSpec(
 
     static final String ONE_BACK_END =
             "exactly one of coreDNS and externalDNS must be given: it says where the zone's records are written";
+    static final String ALIAS_ALONE_RULE = "!sets.intersects(self.filter(r, r.type == 'CNAME').map(r, r.name),"
+            + " self.filter(r, r.type != 'CNAME').map(r, r.name))";
+    static final String ALIAS_ALONE = "a CNAME must be the only record of its name";
     static final String DOMAIN_CHANGED =
             "cannot be changed, because what is published is stored under it: create a new zone instead";
     static final String CONFIG_MAP_CHANGED =
@@ -94,7 +100,20 @@ public record DNSZoneSpec(
         allowedNamespaces = requireNonNullElse(allowedNamespaces, AllowedNamespaces.DEFAULT);
         nameServers = Rules.unique(nameServers, NameServer::name, "nameServers");
         records = Rules.unique(records, record -> record.name() + " " + record.type(), "records");
+        requireAliasesAlone(records);
         Rules.require((coreDNS == null) != (externalDNS == null), ONE_BACK_END);
+    }
+
+    private static void requireAliasesAlone(List<FixedRecord> records) {
+        Map<String, Long> types =
+                records.stream().collect(Collectors.groupingBy(FixedRecord::name, Collectors.counting()));
+        for (int i = 0; i < records.size(); i++) {
+            FixedRecord record = records.get(i);
+            Rules.require(
+                    !record.type().equals("CNAME") || types.getOrDefault(record.name(), 0L) == 1,
+                    "records[" + i + "]",
+                    ALIAS_ALONE);
+        }
     }
 
     /** Which namespaces' services may use the zone. */
@@ -133,7 +152,7 @@ public record DNSZoneSpec(
     /** A label selector: every one of its requirements must hold. */
     public record NamespaceSelector(
             @JsonPropertyDescription("Labels that the namespace must have, with these values.") @Size(max = 64)
-            Map<String, @Size(max = 63) @Pattern("^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$") String> matchLabels,
+            Map<String, @Size(max = 63) @Pattern(Rules.LABEL_VALUE_PATTERN) String> matchLabels,
 
             @JsonPropertyDescription("Requirements that the namespace's labels must meet.") @Size(max = 64)
             List<LabelRequirement> matchExpressions) {
@@ -149,14 +168,14 @@ public record DNSZoneSpec(
             value = "(self.operator in ['In', 'NotIn']) == (has(self.values) && size(self.values) > 0)",
             message = LabelRequirement.VALUES_WITH_IN)
     public record LabelRequirement(
-            @JsonPropertyDescription("The label's key.") @Required @Size(min = 1, max = 317)
+            @JsonPropertyDescription("The label's key.") @Required @Size(max = 317) @Pattern(Rules.LABEL_KEY_PATTERN)
             String key,
 
             @JsonPropertyDescription("How the label relates to the values.") @Required
             LabelOperator operator,
 
             @JsonPropertyDescription("The values for In and NotIn.") @Size(max = 64)
-            List<@Size(max = 63) @Pattern("^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$") String> values) {
+            List<@Size(max = 63) @Pattern(Rules.LABEL_VALUE_PATTERN) String> values) {
 
         static final String VALUES_WITH_IN = "values must be given for the operators In and NotIn, and only for them";
 
@@ -182,7 +201,7 @@ public record DNSZoneSpec(
     public record NameServer(
             @JsonPropertyDescription("The name server's own name.")
             @Required
-            @Size(min = 1, max = 254)
+            @Size(max = 254)
             @ValidationRule(value = Rules.HOST_NAME, message = Rules.HOST_NAME_MESSAGE)
             String name,
 
@@ -191,7 +210,7 @@ public record DNSZoneSpec(
             @Size(max = 16)
             @ListSet
             @ItemRule(value = Rules.ADDRESS, message = Rules.ADDRESS_MESSAGE)
-            List<@Size(min = 2, max = 45) String> addresses) {
+            List<@Size(max = 45) String> addresses) {
 
         public NameServer {
             Rules.required(name, "name");
@@ -208,7 +227,7 @@ public record DNSZoneSpec(
                     "The owner's name relative to the domain: @ is the domain itself, and a first label * is a"
                             + " wildcard.")
             @Required
-            @Size(min = 1, max = 253)
+            @Size(max = 253)
             @ValidationRule(value = Rules.OWNER_NAME, message = Rules.OWNER_NAME_MESSAGE)
             String name,
 
@@ -216,7 +235,7 @@ public record DNSZoneSpec(
                     "The type in upper case: A, AAAA, CNAME, MX, TXT, SRV, NS, CAA and so on. SOA, which the zone"
                             + " writes itself, and types that are only asked for are refused.")
             @Required
-            @Size(min = 1, max = 16)
+            @Size(max = 16)
             @Pattern("^[A-Z][A-Z0-9]*(-[A-Z0-9]+)?$")
             @ValidationRule(
                     value = "!(self in ['SOA', 'OPT', 'TSIG', 'TKEY', 'ANY', 'AXFR', 'IXFR', 'MAILA', 'MAILB'])",
@@ -229,7 +248,7 @@ public record DNSZoneSpec(
             @Required
             @Size(min = 1, max = 64)
             @ListSet
-            List<@Size(min = 1, max = 4096) @Pattern("^[^\\x00-\\x1f\\x7f]+$") String> values,
+            List<@Size(max = 4096) @Pattern("^[^\\x00-\\x1f\\x7f]+$") String> values,
 
             @JsonPropertyDescription(
                     "How long resolvers may keep the records, in seconds. The default is the zone's ttlSeconds.")
@@ -244,8 +263,8 @@ public record DNSZoneSpec(
         static final String NOT_STORED =
                 "must be a type that a zone stores; SOA is written by the zone itself, the others are only asked for";
         private static final java.util.regex.Pattern CONTROL = java.util.regex.Pattern.compile("[\\x00-\\x1f\\x7f]");
-        private static final java.util.Set<String> NOT_STORED_TYPES =
-                java.util.Set.of("SOA", "OPT", "TSIG", "TKEY", "ANY", "AXFR", "IXFR", "MAILA", "MAILB");
+        private static final Set<String> NOT_STORED_TYPES =
+                Set.of("SOA", "OPT", "TSIG", "TKEY", "ANY", "AXFR", "IXFR", "MAILA", "MAILB");
 
         public FixedRecord {
             Rules.required(name, "name");
@@ -281,7 +300,7 @@ public record DNSZoneSpec(
 
             @JsonPropertyDescription("The folder in which CoreDNS sees the files.")
             @Default("/etc/apportion")
-            @Size(min = 1, max = 255)
+            @Size(max = 255)
             @Pattern("^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$")
             String directory,
 
@@ -319,7 +338,7 @@ public record DNSZoneSpec(
     public record ConfigMapShards(
             @JsonPropertyDescription("The first part of the ConfigMaps' names; a hyphen and a number from 0 follow.")
             @Default("apportion-coredns")
-            @Size(min = 1, max = 200)
+            @Size(max = 200)
             @Pattern(Rules.SUBDOMAIN_PATTERN)
             String name,
 
@@ -369,7 +388,7 @@ public record DNSZoneSpec(
             @ListSet
             @ItemRule(value = Rules.SERVER, message = Rules.SERVER_MESSAGE)
             @Nullable
-            List<@Size(min = 2, max = 53) String> addresses) {
+            List<@Size(max = 53) String> addresses) {
 
         static final String ONE_SOURCE =
                 "exactly one of service and addresses must be given: it says which servers to ask";
@@ -382,10 +401,7 @@ public record DNSZoneSpec(
 
     /** A Service of DNS servers. */
     public record DnsServiceReference(
-            @JsonPropertyDescription("The Service's name.")
-            @Required
-            @Size(min = 1, max = 63)
-            @Pattern(Rules.NAME_PATTERN)
+            @JsonPropertyDescription("The Service's name.") @Required @Size(max = 63) @Pattern(Rules.NAME_PATTERN)
             String name,
 
             @JsonPropertyDescription("The number of the Service's port.") @Min(1) @Max(65535) @Default("53")
@@ -404,7 +420,7 @@ public record DNSZoneSpec(
             @Size(min = 1, max = 16)
             @ListSet
             @ItemRule(value = Rules.SERVER, message = Rules.SERVER_MESSAGE)
-            List<@Size(min = 2, max = 53) String> addresses) {
+            List<@Size(max = 53) String> addresses) {
 
         public Resolvers {
             Rules.required(addresses, "addresses");

@@ -58,7 +58,7 @@ public record ReplicaPoolSpec(
     @ValidationRule(value = "has(self.service) != has(self.endpoints)", message = Site.ONE_SOURCE)
     @ValidationRule(value = "!has(self.healthCheck) || has(self.endpoints)", message = Site.CHECK_OF_ENDPOINTS)
     public record Site(
-            @JsonPropertyDescription("The site's name.") @Required @Size(min = 1, max = 63) @Pattern(Rules.NAME_PATTERN)
+            @JsonPropertyDescription("The site's name.") @Required @Size(max = 63) @Pattern(Rules.NAME_PATTERN)
             String name,
 
             @JsonPropertyDescription(
@@ -119,10 +119,7 @@ public record ReplicaPoolSpec(
 
     /** A Service as a source of replicas. */
     public record ServiceSource(
-            @JsonPropertyDescription("The Service's name.")
-            @Required
-            @Size(min = 1, max = 63)
-            @Pattern(Rules.NAME_PATTERN)
+            @JsonPropertyDescription("The Service's name.") @Required @Size(max = 63) @Pattern(Rules.NAME_PATTERN)
             String name,
 
             @JsonPropertyDescription(
@@ -149,15 +146,12 @@ public record ReplicaPoolSpec(
     /** A fixed replica; its {@code addresses} are read as one list, however they were written. */
     @ValidationRule(value = "has(self.address) != has(self.addresses)", message = Endpoint.ONE_LIST)
     public record Endpoint(
-            @JsonPropertyDescription("The replica's name.")
-            @Required
-            @Size(min = 1, max = 63)
-            @Pattern(Rules.SUBDOMAIN_PATTERN)
+            @JsonPropertyDescription("The replica's name.") @Required @Size(max = 63) @Pattern(Rules.SUBDOMAIN_PATTERN)
             String name,
 
             @JsonPropertyDescription(
                     "The replica's only address, IPv4 or IPv6. Exactly one of address and addresses is given.")
-            @Size(min = 2, max = 45)
+            @Size(max = 45)
             @ValidationRule(value = Rules.ADDRESS, message = Rules.ADDRESS_MESSAGE)
             @Nullable
             String address,
@@ -169,7 +163,7 @@ public record ReplicaPoolSpec(
             @ListSet
             @ItemRule(value = Rules.ADDRESS, message = Rules.ADDRESS_MESSAGE)
             @Nullable
-            List<@Size(min = 2, max = 45) String> addresses,
+            List<@Size(max = 45) String> addresses,
 
             @JsonPropertyDescription(
                     "What the replica can bear, in requests per second, as a quantity above 0. The default is the"
@@ -292,7 +286,7 @@ public record ReplicaPoolSpec(
 
             @JsonPropertyDescription("The path that is asked for.")
             @Default("/")
-            @Size(min = 1, max = 1024)
+            @Size(max = 1024)
             @Pattern(Rules.PATH_PATTERN)
             String path) {
 
@@ -380,7 +374,7 @@ public record ReplicaPoolSpec(
 
             @JsonPropertyDescription("The path of the metrics.")
             @Default("/metrics")
-            @Size(min = 1, max = 1024)
+            @Size(max = 1024)
             @Pattern(Rules.PATH_PATTERN)
             String path,
 
@@ -402,7 +396,7 @@ public record ReplicaPoolSpec(
     public record PrometheusLoad(
             @JsonPropertyDescription("The name of a source that the administrator configured on the operator.")
             @Default("default")
-            @Size(min = 1, max = 63)
+            @Size(max = 63)
             @Pattern(Rules.NAME_PATTERN)
             String source,
 
@@ -422,37 +416,37 @@ public record ReplicaPoolSpec(
             message = Series.ONE_AT_LEAST)
     public record Series(
             @JsonPropertyDescription("The series of requests, as a rule a counter.")
-            @Size(min = 1, max = 256)
+            @Size(max = 256)
             @Pattern(Rules.SERIES_PATTERN)
             @Nullable
             String requests,
 
             @JsonPropertyDescription("The series of requests that are being served.")
-            @Size(min = 1, max = 256)
+            @Size(max = 256)
             @Pattern(Rules.SERIES_PATTERN)
             @Nullable
             String inFlight,
 
             @JsonPropertyDescription("The series of open connections.")
-            @Size(min = 1, max = 256)
+            @Size(max = 256)
             @Pattern(Rules.SERIES_PATTERN)
             @Nullable
             String connections,
 
             @JsonPropertyDescription("The series of users' sessions.")
-            @Size(min = 1, max = 256)
+            @Size(max = 256)
             @Pattern(Rules.SERIES_PATTERN)
             @Nullable
             String users,
 
             @JsonPropertyDescription("The series of distinct users.")
-            @Size(min = 1, max = 256)
+            @Size(max = 256)
             @Pattern(Rules.SERIES_PATTERN)
             @Nullable
             String uniqueUsers,
 
             @JsonPropertyDescription("The series of the load average over one minute, per core.")
-            @Size(min = 1, max = 256)
+            @Size(max = 256)
             @Pattern(Rules.SERIES_PATTERN)
             @Nullable
             String loadAverage) {

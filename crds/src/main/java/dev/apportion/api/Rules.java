@@ -31,6 +31,13 @@ final class Rules {
     /** The name of an object of Kubernetes: labels with dots. */
     static final String SUBDOMAIN_PATTERN = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$";
 
+    /** The key of a label, with its prefix if there is one. */
+    static final String LABEL_KEY_PATTERN =
+            "^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$";
+
+    /** The value of a label; it may be empty. */
+    static final String LABEL_VALUE_PATTERN = "^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$";
+
     /** The name of a series as Prometheus defines it. */
     static final String SERIES_PATTERN = "^[a-zA-Z_:][a-zA-Z0-9_:]*$";
 

@@ -21,7 +21,7 @@ public record TrafficServiceSpec(
                 "The host name that clients ask for: the zone's domain or a name below it. Upper case, a trailing"
                         + " dot and labels beyond ASCII are accepted and normalised.")
         @Required
-        @Size(min = 1, max = 254)
+        @Size(max = 254)
         @ValidationRule(value = Rules.HOST_NAME, message = Rules.HOST_NAME_MESSAGE)
         String hostname,
 
@@ -56,14 +56,11 @@ public record TrafficServiceSpec(
 
     /** A reference to a DNSZone. */
     public record ZoneReference(
-            @JsonPropertyDescription("The DNSZone's name.")
-            @Required
-            @Size(min = 1, max = 253)
-            @Pattern(Rules.SUBDOMAIN_PATTERN)
+            @JsonPropertyDescription("The DNSZone's name.") @Required @Size(max = 253) @Pattern(Rules.SUBDOMAIN_PATTERN)
             String name,
 
             @JsonPropertyDescription("The DNSZone's namespace. The default is the service's own.")
-            @Size(min = 1, max = 63)
+            @Size(max = 63)
             @Pattern(Rules.NAME_PATTERN)
             @Nullable
             String namespace) {
@@ -77,7 +74,7 @@ public record TrafficServiceSpec(
     public record PoolReference(
             @JsonPropertyDescription("The ReplicaPool's name.")
             @Required
-            @Size(min = 1, max = 253)
+            @Size(max = 253)
             @Pattern(Rules.SUBDOMAIN_PATTERN)
             String name) {
 

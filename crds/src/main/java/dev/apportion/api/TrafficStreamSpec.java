@@ -42,7 +42,7 @@ public record TrafficStreamSpec(
         RateFrom rateFrom,
 
         @JsonPropertyDescription("The site that is local to these clients: a preference of the policy GlobalQueue.")
-        @Size(min = 1, max = 63)
+        @Size(max = 63)
         @Pattern(Rules.NAME_PATTERN)
         @Nullable
         String home,
@@ -50,7 +50,7 @@ public record TrafficStreamSpec(
         @JsonPropertyDescription("The sites that may serve the stream. Without any, every site may.")
         @Size(max = 64)
         @ListSet
-        List<@Size(min = 1, max = 63) @Pattern(Rules.NAME_PATTERN) String> sites,
+        List<@Size(max = 63) @Pattern(Rules.NAME_PATTERN) String> sites,
 
         @JsonPropertyDescription(
                 "Many names below the service's host name, each one a stream of its own. At most one of rate,"
@@ -71,7 +71,7 @@ public record TrafficStreamSpec(
     public record ServiceReference(
             @JsonPropertyDescription("The TrafficService's name.")
             @Required
-            @Size(min = 1, max = 253)
+            @Size(max = 253)
             @Pattern(Rules.SUBDOMAIN_PATTERN)
             String name) {
 
@@ -87,7 +87,7 @@ public record TrafficStreamSpec(
             @Size(min = 1, max = 256)
             @ListSet
             @ItemRule(value = Rules.NETWORK, message = Rules.NETWORK_MESSAGE)
-            List<@Size(min = 4, max = 49) String> cidrs) {
+            List<@Size(max = 49) String> cidrs) {
 
         public Clients {
             Rules.required(cidrs, "cidrs");
@@ -113,7 +113,7 @@ public record TrafficStreamSpec(
     public record RateQuery(
             @JsonPropertyDescription("The name of a source that the administrator configured on the operator.")
             @Default("default")
-            @Size(min = 1, max = 63)
+            @Size(max = 63)
             @Pattern(Rules.NAME_PATTERN)
             String source,
 
@@ -155,7 +155,7 @@ public record TrafficStreamSpec(
     public record Key(
             @JsonPropertyDescription("The name below the service's host name.")
             @Required
-            @Size(min = 1, max = 253)
+            @Size(max = 253)
             @ValidationRule(value = Rules.RELATIVE_NAME, message = Rules.RELATIVE_NAME_MESSAGE)
             String name,
 
@@ -176,14 +176,14 @@ public record TrafficStreamSpec(
     public record KeyList(
             @JsonPropertyDescription("The name of the ConfigMap in the stream's namespace.")
             @Required
-            @Size(min = 1, max = 253)
+            @Size(max = 253)
             @Pattern(Rules.SUBDOMAIN_PATTERN)
             String name,
 
             @JsonPropertyDescription(
                     "The key in the ConfigMap. Its lines are a name, a comma and a rate; 10000 at most.")
             @Required
-            @Size(min = 1, max = 253)
+            @Size(max = 253)
             @Pattern("^[-._a-zA-Z0-9]+$")
             String key) {
 
