@@ -1,21 +1,29 @@
 package dev.apportion.cli;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.MappingIterator;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.exc.UnrecognizedPropertyException;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
+import dev.apportion.api.ApportionResource;
 import dev.apportion.api.DNSZone;
+import dev.apportion.api.DNSZoneSpec;
 import dev.apportion.api.ReplicaPool;
+import dev.apportion.api.ReplicaPoolSpec;
 import dev.apportion.api.TrafficService;
+import dev.apportion.api.TrafficServiceSpec;
 import dev.apportion.api.TrafficStream;
+import dev.apportion.api.TrafficStreamSpec;
 import dev.apportion.reconcile.Ref;
 import dev.apportion.reconcile.World;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
-import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -27,6 +35,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** The world as manifests in files say it. Kinds that Apportion does not know are passed over. */
@@ -46,7 +55,13 @@ final class Manifests implements World {
     private final Map<String, Path> seen = new HashMap<>();
 
     private final ObjectMapper yaml = new ObjectMapper(new YAMLFactory());
-    private final KubernetesSerialization serialization = new KubernetesSerialization();
+
+    /** As the cluster's client reads resources: the kinds are few and known here, so its registry of all kinds is not needed. */
+    private final ObjectMapper resources = JsonMapper.builder()
+            .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+            .build();
+
+    private final ObjectMapper strict = new ObjectMapper();
 
     private Manifests() {}
 
@@ -114,12 +129,14 @@ final class Manifests implements World {
         String kind = document.path("apiVersion").asText() + "/"
                 + document.path("kind").asText();
         switch (kind) {
-            case "apportion.dev/v1alpha1/DNSZone" -> zones.add(one(document, DNSZone.class, file, number));
-            case "apportion.dev/v1alpha1/ReplicaPool" -> pools.add(one(document, ReplicaPool.class, file, number));
+            case "apportion.dev/v1alpha1/DNSZone" ->
+                zones.add(own(document, DNSZone.class, DNSZoneSpec.class, file, number));
+            case "apportion.dev/v1alpha1/ReplicaPool" ->
+                pools.add(own(document, ReplicaPool.class, ReplicaPoolSpec.class, file, number));
             case "apportion.dev/v1alpha1/TrafficService" ->
-                services.add(one(document, TrafficService.class, file, number));
+                services.add(own(document, TrafficService.class, TrafficServiceSpec.class, file, number));
             case "apportion.dev/v1alpha1/TrafficStream" ->
-                streams.add(one(document, TrafficStream.class, file, number));
+                streams.add(own(document, TrafficStream.class, TrafficStreamSpec.class, file, number));
             case "discovery.k8s.io/v1/EndpointSlice" -> {
                 EndpointSlice slice = one(document, EndpointSlice.class, file, number);
                 String service = Objects.requireNonNullElse(slice.getMetadata().getLabels(), Map.<String, String>of())
@@ -155,6 +172,36 @@ final class Manifests implements World {
                 }
             }
         }
+    }
+
+    /** One of Apportion's own resources. A field that it does not have is refused, as kubectl does: it may be a slip of the pen. */
+    private <S, R extends ApportionResource<S, ?>> R own(
+            JsonNode document, Class<R> type, Class<S> spec, Path file, int number) throws ManifestException {
+        R resource = one(document, type, file, number);
+        if (resource.getSpec() != null) {
+            try {
+                strict.treeToValue(document.path("spec"), spec);
+            } catch (UnrecognizedPropertyException e) {
+                resource.refuse("%s: there is no such field; maybe one of %s"
+                        .formatted(
+                                path(e),
+                                e.getKnownPropertyIds().stream()
+                                        .map(String::valueOf)
+                                        .sorted()
+                                        .collect(Collectors.joining(", "))));
+            } catch (JsonProcessingException e) {
+                resource.refuse(e.getOriginalMessage());
+            }
+        }
+        return resource;
+    }
+
+    private static String path(JsonMappingException e) {
+        StringBuilder path = new StringBuilder("spec");
+        for (JsonMappingException.Reference step : e.getPath()) {
+            path.append(step.getFieldName() == null ? "[" + step.getIndex() + "]" : "." + step.getFieldName());
+        }
+        return path.toString();
     }
 
     private <T extends HasMetadata> T one(JsonNode document, Class<T> type, Path file, int number)
