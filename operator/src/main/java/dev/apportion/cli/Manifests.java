@@ -208,10 +208,10 @@ final class Manifests implements World {
             throws ManifestException {
         T resource;
         try {
-            resource = serialization.convertValue(document, type);
-        } catch (IllegalArgumentException e) {
-            throw new ManifestException(
-                    "%s: document %d is no %s: %s".formatted(file, number, type.getSimpleName(), e.getMessage()));
+            resource = resources.treeToValue(document, type);
+        } catch (JsonProcessingException e) {
+            throw new ManifestException("%s: document %d is no %s: %s"
+                    .formatted(file, number, type.getSimpleName(), e.getOriginalMessage()));
         }
         if (resource.getMetadata() == null || resource.getMetadata().getName() == null) {
             throw new ManifestException(
