@@ -53,6 +53,13 @@ final class Fluid {
             }
         }
 
+        /** A group without loads. */
+        Basin(double capacity) {
+            loads = new double[] {0};
+            capacities = new double[] {0, capacity};
+            served = new double[] {0, 0};
+        }
+
         /** How many replicas have a load below the level. */
         private int below(double level) {
             int at = Arrays.binarySearch(loads, level);

@@ -31,17 +31,16 @@ final class Levelling {
     }
 
     /**
-     * Packs the streams.
+     * Packs the streams of a component that has one class.
      *
-     * @param streams canonical streams that k limits, by descending rate over k
-     * @param free the rate of the streams that can use every replica
-     * @param replicas canonical replicas, ascending
      * @param out receives the pieces
      * @param level receives the level of each replica
      * @return the lower bound
      */
-    double pack(int[] streams, double free, int[] replicas, Draft out, double[] level) {
-        Blocks blocks = new Blocks(in, streams, replicas, free);
+    double pack(Component component, Draft out, double[] level) {
+        int[] streams = component.streams;
+        int[] replicas = component.replicas;
+        Blocks blocks = new Blocks(in, streams, replicas, component.free[0]);
         double lowest = 0;
         double reached = 0;
         for (int b = 0; b < blocks.count(); b++) {
@@ -56,18 +55,22 @@ final class Levelling {
             if (to - from == 1 && last - first == in.limit[streams[from]]) {
                 out.proportional(streams[from], replicas, first, last);
             } else if (to > from) {
-                reached = Math.max(
-                        reached, packAtLeast(streams, from, to, replicas, first, last, blocks.level(b), out.packing));
+                double at = blocks.level(b);
+                reached = Math.max(reached, packAtLeast(streams, from, to, replicas, first, last, at, out.packing));
             }
         }
-        double bound = blocks.bound();
-        if (!(reached <= bound * (1 + CERTAIN))) {
-            Search search = new Search(in, packer, streams, free, replicas, bound);
-            search.improve(out);
-            bound = search.bound();
-            search.raise(out, level);
+        return improved(component, blocks.bound(), reached, out, level);
+    }
+
+    /** Searches for a smaller makespan, if the bound was not met; the answer is the bound, or a better one. */
+    double improved(Component component, double bound, double reached, Draft out, double[] level) {
+        if (reached <= bound * (1 + CERTAIN)) {
+            return bound;
         }
-        return bound;
+        Search search = new Search(in, packer, component, bound);
+        search.improve(out);
+        search.raise(out, level);
+        return search.bound();
     }
 
     /** Packs at the least level that is found to do, from the one given upwards. */

@@ -17,6 +17,7 @@ final class Overlap {
 
     private final Instance in;
     private final Packer packer;
+    private final Component component;
     private final int[] classes;
     private final int[][] streams;
     private final double[] free;
@@ -25,23 +26,25 @@ final class Overlap {
 
     private final int[][] groups;
     private final int[][] remaining;
+    private final double[] capacityLeft;
     private final int[] next;
 
+    /** Of each class, the rate of the streams from one on, with the free ones. */
+    private final double[][] rateFrom;
+
     /**
-     * @param classes the classes
-     * @param streams of each class, those that k limits, by descending rate over k
-     * @param free of each class, the rate of the others
      * @param out receives the pieces
      * @param level receives the level of each replica
      */
-    Overlap(Instance in, Packer packer, int[] classes, int[][] streams, double[] free, Draft out, double[] level) {
+    Overlap(Instance in, Packer packer, Component component, Draft out, double[] level) {
         this.in = in;
         this.packer = packer;
-        this.classes = classes;
-        this.streams = streams;
-        this.free = free;
+        this.component = component;
         this.out = out;
         this.level = level;
+        classes = component.classes;
+        streams = component.limited;
+        free = component.free;
         groups = new int[classes.length][];
         for (int c = 0; c < classes.length; c++) {
             groups[c] = in.eligibility.groups(classes[c]);
@@ -56,6 +59,18 @@ final class Overlap {
             remaining[g] = remaining[g] == null ? new int[0] : remaining[g];
         }
         next = new int[classes.length];
+        capacityLeft = new double[remaining.length];
+        for (int g = 0; g < remaining.length; g++) {
+            capacityLeft[g] = capacity(remaining[g]);
+        }
+        rateFrom = new double[classes.length][];
+        for (int c = 0; c < classes.length; c++) {
+            rateFrom[c] = new double[streams[c].length + 1];
+            rateFrom[c][streams[c].length] = free[c];
+            for (int s = streams[c].length - 1; s >= 0; s--) {
+                rateFrom[c][s] = rateFrom[c][s + 1] + in.rate[streams[c][s]];
+            }
+        }
     }
 
     /** Packs the streams; the answer is a lower bound of the makespan. */
@@ -67,7 +82,8 @@ final class Overlap {
         }
         Fluid settled = takeBulky(fluid);
         packParts(settled);
-        return bound;
+        double reached = new Balance(in, component).makespan(out.packing);
+        return new Levelling(in, packer).improved(component, bound, reached, out, level);
     }
 
     /** The best of the bounds of the classes, each with all classes whose replicas are among its own. */
@@ -91,46 +107,49 @@ final class Overlap {
                 System.arraycopy(some, 0, all, count, some.length);
                 count += some.length;
             }
-            int[] replicas = in.eligibleReplicas(classes[c]);
+            int[] replicas = component.eligible[c];
             bound = Math.max(bound, new Blocks(in, Splitting.byPieceSize(in, all), replicas, poured).bound());
         }
         return bound;
     }
 
     private Fluid fluid() {
-        double[] nothing = new double[in.m];
         Fluid.Basin[] basins = new Fluid.Basin[remaining.length];
         for (int g = 0; g < basins.length; g++) {
-            basins[g] = new Fluid.Basin(remaining[g], in.capacity, nothing);
+            basins[g] = new Fluid.Basin(capacityLeft[g]);
         }
         double[] rates = new double[classes.length];
         for (int c = 0; c < rates.length; c++) {
-            rates[c] = free[c];
-            for (int s = next[c]; s < streams[c].length; s++) {
-                rates[c] += in.rate[streams[c][s]];
-            }
+            rates[c] = rateFrom[c][next[c]];
         }
         return new Fluid(groups, rates, basins);
     }
 
+    private double capacity(int[] some) {
+        double capacity = 0;
+        for (int replica : some) {
+            capacity += in.capacity[replica];
+        }
+        return capacity;
+    }
+
+    /** Lets streams that need more than their class take replicas for themselves; the answer is what remains, as a fluid. */
     private Fluid takeBulky(Fluid start) {
         Fluid fluid = start;
+        boolean[] settled = new boolean[classes.length];
         while (true) {
             int bulkiest = -1;
             double highest = 0;
             int[] taken = {};
             for (int c = 0; c < classes.length; c++) {
-                if (next[c] == streams[c].length) {
+                if (settled[c] || next[c] == streams[c].length) {
                     continue;
                 }
-                int stream = streams[c][next[c]];
-                int[] fastest = fastest(c, in.limit[stream], fluid);
-                double capacity = 0;
-                for (int replica : fastest) {
-                    capacity += in.capacity[replica];
-                }
-                double needed = fastest.length < in.limit[stream] ? 0 : in.rate[stream] / capacity;
-                if (needed >= fluid.classLevel(c) * (1 - Levelling.CERTAIN) && needed > highest) {
+                int[] fastest = fastest(c, in.limit[streams[c][next[c]]], fluid);
+                double needed = in.rate[streams[c][next[c]]] / capacity(fastest);
+                if (fastest.length == in.limit[streams[c][next[c]]]
+                        && needed >= fluid.classLevel(c) * (1 - Levelling.CERTAIN)
+                        && needed > highest) {
                     bulkiest = c;
                     highest = needed;
                     taken = fastest;
@@ -143,17 +162,19 @@ final class Overlap {
             for (int replica : taken) {
                 int g = in.group[replica];
                 remaining[g] = without(remaining[g], replica);
+                capacityLeft[g] = capacity(remaining[g]);
             }
             int stream = streams[bulkiest][next[bulkiest]++];
             Fluid after = fluid();
-            double worst = 0;
-            for (int c = 0; c < classes.length; c++) {
-                worst = Math.max(worst, after.classLevel(c));
-            }
-            if (!(worst <= highest * (1 + Levelling.CERTAIN))) {
+            if (harmful(fluid, after, highest)) {
                 next[bulkiest]--;
-                System.arraycopy(before, 0, remaining, 0, before.length);
-                return fluid;
+                for (int replica : taken) {
+                    int g = in.group[replica];
+                    remaining[g] = before[g];
+                    capacityLeft[g] = capacity(remaining[g]);
+                }
+                settled[bulkiest] = true;
+                continue;
             }
             out.proportional(stream, taken, 0, taken.length);
             for (int replica : taken) {
@@ -161,6 +182,17 @@ final class Overlap {
             }
             fluid = after;
         }
+    }
+
+    /** Whether a class would have to bear more than before, and more than the stream that took its replicas. */
+    private boolean harmful(Fluid before, Fluid after, double highest) {
+        for (int c = 0; c < classes.length; c++) {
+            double bearable = Math.max(highest, before.classLevel(c)) * (1 + Levelling.CERTAIN);
+            if (!(after.classLevel(c) <= bearable)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** The fastest replicas that a class has left; among equally fast ones those of groups with the lowest level. */
