@@ -271,7 +271,7 @@ public record DNSZoneSpec(
             Rules.require(Rules.isOwnerName(name), "name", name, Rules.OWNER_NAME_MESSAGE);
             Rules.required(type, "type");
             Rules.require(!NOT_STORED_TYPES.contains(type), "type", type, NOT_STORED);
-            values = Rules.list(values, "values");
+            values = Rules.set(values, "values");
             for (int i = 0; i < values.size(); i++) {
                 Rules.require(
                         !CONTROL.matcher(values.get(i)).find(),

@@ -100,7 +100,7 @@ final class Manifests {
             schema.setRequired(List.of("lastTransitionTime", "message", "reason", "status", "type"));
         } else if (type instanceof ParameterizedType list && list.getRawType() == List.class) {
             complete(schema.getItems().getSchema(), list.getActualTypeArguments()[0]);
-        } else if (type instanceof Class<?> record && record.isRecord()) {
+        } else if (type != Port.class && type instanceof Class<?> record && record.isRecord()) {
             for (RecordComponent component : record.getRecordComponents()) {
                 complete(schema, component);
             }
