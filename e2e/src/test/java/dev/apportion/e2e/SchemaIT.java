@@ -94,6 +94,7 @@ class SchemaIT {
         }
         assertThat(message)
                 .as(one.toString())
+                .contains(one.field())
                 .contains(rejection.keyword().equals("rule") ? rejection.says() : message(rejection.keyword()));
     }
 
