@@ -118,7 +118,7 @@ public record DNSZoneSpec(
 
     /** Which namespaces' services may use the zone. */
     @ValidationRule(
-            value = "(self.from == 'Selector') == has(self.selector)",
+            value = "(has(self.from) && self.from == 'Selector') == has(self.selector)",
             message = AllowedNamespaces.SELECTOR_WITH_FROM)
     public record AllowedNamespaces(
             @JsonPropertyDescription(

@@ -1,5 +1,7 @@
 package dev.apportion.api;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.fabric8.crd.generator.annotation.AdditionalPrinterColumn;
 import io.fabric8.crdv2.generator.CRDGenerator;
 import io.fabric8.crdv2.generator.CRDPostProcessor;
@@ -92,6 +94,10 @@ final class Manifests {
     private static void complete(JSONSchemaProps schema, Type type) {
         if (schema.getXKubernetesValidations() != null) {
             schema.setXKubernetesValidations(List.copyOf(new LinkedHashSet<>(schema.getXKubernetesValidations())));
+        }
+        if (schema.getDefault() instanceof ObjectNode) {
+            // The API server fills in what is below by itself; the generator adds even what is optional.
+            schema.setDefault(JsonNodeFactory.instance.objectNode());
         }
         if (type == Amount.class) {
             schema.setMaxLength(MAX_AMOUNT_LENGTH);
