@@ -53,6 +53,12 @@ public abstract class ApportionResource<S, T> extends CustomResource<S, T> imple
         return unreadable;
     }
 
+    /** Takes the spec for unreadable, for a reason that its type does not know. */
+    public void refuse(String reason) {
+        super.setSpec(null);
+        unreadable = reason;
+    }
+
     void unreadable(String reason) {
         unreadable = reason;
     }

@@ -25,12 +25,12 @@ final class Draft {
         }
     }
 
-    /** Takes over the pieces of streams from another draft. */
-    void copy(Packing from, int[] streams) {
+    /** Copies the pieces of streams. */
+    static void copy(Packing from, Packing to, int[] streams) {
         for (int stream : streams) {
-            packing.begin(stream);
+            to.begin(stream);
             for (int p = from.start(stream); p < from.end(stream); p++) {
-                packing.add(stream, from.replicas()[p], from.amounts()[p]);
+                to.add(stream, from.replicas()[p], from.amounts()[p]);
             }
         }
     }
@@ -55,41 +55,6 @@ final class Draft {
             int replica = packing.replicas()[p];
             load[replica] += packing.amounts()[p] / sum * in.rate[stream] / in.capacity[replica];
         }
-    }
-
-    /** The level to which an amount fills replicas that have loads already. */
-    static double waterLevel(Instance in, int[] replicas, double[] load, double amount) {
-        double highest = 0;
-        for (int replica : replicas) {
-            highest = Math.max(highest, load[replica]);
-        }
-        if (!(amount > 0)) {
-            return highest;
-        }
-        double level = Double.POSITIVE_INFINITY;
-        while (true) {
-            double capacity = 0;
-            double volume = amount;
-            for (int replica : replicas) {
-                if (load[replica] < level) {
-                    capacity += in.capacity[replica];
-                    volume += in.capacity[replica] * load[replica];
-                }
-            }
-            double lower = volume / capacity;
-            if (!(lower < level)) {
-                return level;
-            }
-            level = lower;
-        }
-    }
-
-    static double largest(double[] load, int[] replicas, double atLeast) {
-        double largest = atLeast;
-        for (int replica : replicas) {
-            largest = Math.max(largest, load[replica]);
-        }
-        return largest;
     }
 
     static int[] range(int count) {

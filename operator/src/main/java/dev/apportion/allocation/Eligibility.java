@@ -1,6 +1,7 @@
 package dev.apportion.allocation;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Collection;
 import java.util.Collections;
@@ -21,6 +22,9 @@ final class Eligibility {
 
     /** The class of streams that no replica may serve. */
     static final int NONE = -1;
+
+    /** Stands for no restriction to sites. */
+    private static final int EVERYWHERE = -1;
 
     private final int[] classOf;
     private final int[] groupOf;
@@ -47,35 +51,55 @@ final class Eligibility {
             siteNumber.put(site, siteNumber.size());
         }
 
-        Map<Set<String>, BitSet> bySites = new HashMap<>();
-        for (Problem.Stream stream : problem.streams()) {
-            bySites.computeIfAbsent(stream.sites(), wanted -> numbers(wanted, siteNumber));
+        // distinct sets of sites, in the order of listing
+        int[] distinct = new int[problem.streams().size()];
+        Map<Set<String>, Integer> seen = new HashMap<>();
+        List<BitSet> members = new ArrayList<>();
+        for (int j = 0; j < distinct.length; j++) {
+            Set<String> wanted = problem.streams().get(j).sites();
+            if (wanted.isEmpty()) {
+                distinct[j] = EVERYWHERE;
+                continue;
+            }
+            Integer number = seen.get(wanted);
+            if (number == null) {
+                number = seen.size();
+                seen.put(wanted, number);
+                members.add(numbers(wanted, siteNumber));
+            }
+            distinct[j] = number;
         }
-        List<BitSet> classes = new ArrayList<>(new HashSet<>(bySites.values()));
+        BitSet every = new BitSet();
+        every.set(0, sites.size());
+        Set<BitSet> unique = new HashSet<>(members);
+        if (Arrays.stream(distinct).anyMatch(number -> number == EVERYWHERE)) {
+            unique.add(every);
+        }
+        List<BitSet> classes = new ArrayList<>(unique);
         classes.removeIf(BitSet::isEmpty);
         classes.sort(Comparator.comparing(BitSet::toString));
         Map<BitSet, Integer> classNumber = new HashMap<>();
-        for (BitSet members : classes) {
-            classNumber.put(members, classNumber.size());
+        for (BitSet some : classes) {
+            classNumber.put(some, classNumber.size());
         }
-        Map<Set<String>, Integer> classBySites = new HashMap<>();
-        bySites.forEach((wanted, members) -> classBySites.put(wanted, classNumber.getOrDefault(members, NONE)));
-        int[] classOf = new int[problem.streams().size()];
-        int everywhere = classBySites.getOrDefault(Set.of(), NONE);
+        int everywhere = classNumber.getOrDefault(every, NONE);
+        int[] classOfDistinct = members.stream()
+                .mapToInt(some -> classNumber.getOrDefault(some, NONE))
+                .toArray();
+        int[] classOf = new int[distinct.length];
         for (int j = 0; j < classOf.length; j++) {
-            Set<String> wanted = problem.streams().get(j).sites();
-            classOf[j] = wanted.isEmpty() ? everywhere : classBySites.getOrDefault(wanted, NONE);
+            classOf[j] = distinct[j] == EVERYWHERE ? everywhere : classOfDistinct[distinct[j]];
         }
 
         Map<BitSet, Integer> groupNumber = new LinkedHashMap<>();
         int[] groupOfSite = new int[sites.size()];
         for (int site = 0; site < groupOfSite.length; site++) {
-            BitSet members = new BitSet();
+            BitSet users = new BitSet();
             for (int c = 0; c < classes.size(); c++) {
-                members.set(c, classes.get(c).get(site));
+                users.set(c, classes.get(c).get(site));
             }
             groupOfSite[site] =
-                    members.isEmpty() ? NONE : groupNumber.computeIfAbsent(members, absent -> groupNumber.size());
+                    users.isEmpty() ? NONE : groupNumber.computeIfAbsent(users, absent -> groupNumber.size());
         }
         int[] size = new int[groupNumber.size()];
         int[] groupOf = new int[problem.replicas().size()];
@@ -103,9 +127,6 @@ final class Eligibility {
 
     private static BitSet numbers(Collection<String> wanted, Map<String, Integer> siteNumber) {
         BitSet numbers = new BitSet();
-        if (wanted.isEmpty()) {
-            numbers.set(0, siteNumber.size());
-        }
         for (String site : wanted) {
             Integer number = siteNumber.get(site);
             if (number != null) {

@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.IntFunction;
 
 /**
  * A problem in its canonical form, as primitive arrays: replicas by descending capacity, streams by descending rate, ties
@@ -49,7 +50,7 @@ final class Instance {
     private final int[] replicaAt;
     private final int[] streamAt;
     private final int[] nameRank;
-    private final double loadUnit;
+    private final int loadExponent;
 
     Instance(Problem problem) {
         this.problem = problem;
@@ -63,13 +64,16 @@ final class Instance {
             capacities[i] = replicas.get(i).capacity();
         }
         int capacityExponent = largestExponent(capacities);
-        replicaAt = DescendingOrder.of(
-                capacities, Comparator.comparing(i -> replicas.get(i).name()));
+        int[] rankByIndex = nameRanks(replicas);
+        replicaAt = DescendingOrder.of(capacities, Comparator.comparingInt(i -> rankByIndex[i]));
+        nameRank = new int[m];
+        for (int i = 0; i < m; i++) {
+            nameRank[i] = rankByIndex[replicaAt[i]];
+        }
         capacity = scaled(capacities, replicaAt, capacityExponent);
         for (int i = 0; i < m; i++) {
             capacity[i] = Math.max(capacity[i], Double.MIN_NORMAL);
         }
-        nameRank = nameRanks(replicas, replicaAt);
         group = new int[m];
         int[] sizes = new int[eligibility.groupCount()];
         for (int i = 0; i < m; i++) {
@@ -90,8 +94,11 @@ final class Instance {
 
         n = streams.size();
         double[] rates = new double[n];
+        int[] most = new int[n];
         for (int j = 0; j < n; j++) {
-            rates[j] = Math.max(0, streams.get(j).rate());
+            Stream stream = streams.get(j);
+            rates[j] = Math.max(0, stream.rate());
+            most[j] = Math.max(1, stream.maxReplicas());
         }
         int rateExponent = largestExponent(rates);
         streamAt = DescendingOrder.of(
@@ -107,7 +114,7 @@ final class Instance {
             positive += rate[j] > 0 ? 1 : 0;
         }
         rated = positive;
-        loadUnit = Math.scalb(1.0, Math.clamp((long) rateExponent - capacityExponent, -1000, 1000));
+        loadExponent = rateExponent - capacityExponent;
     }
 
     private static int largestExponent(double[] values) {
@@ -115,21 +122,23 @@ final class Instance {
         for (double value : values) {
             largest = Math.max(largest, value);
         }
-        return largest > 0 ? Math.getExponent(largest) : 0;
+        return largest > 0 ? Math.clamp(Math.getExponent(largest), -1000, 1000) : 0;
     }
 
     private static double[] scaled(double[] values, int[] order, int exponent) {
+        double factor = Math.scalb(1.0, -exponent);
         double[] scaled = new double[values.length];
         for (int i = 0; i < scaled.length; i++) {
-            scaled[i] = Math.scalb(values[order[i]], -exponent);
+            scaled[i] = values[order[i]] * factor;
         }
         return scaled;
     }
 
-    private static int[] nameRanks(List<Replica> replicas, int[] replicaAt) {
-        Integer[] byName = new Integer[replicaAt.length];
+    /** The position of each replica of the problem in the order of names. */
+    private static int[] nameRanks(List<Replica> replicas) {
+        Integer[] byName = new Integer[replicas.size()];
         Arrays.setAll(byName, i -> i);
-        Arrays.sort(byName, Comparator.comparing(i -> replicas.get(replicaAt[i]).name()));
+        Arrays.sort(byName, Comparator.comparing(i -> replicas.get(i).name()));
         int[] rank = new int[byName.length];
         for (int i = 0; i < rank.length; i++) {
             rank[byName[i]] = i;
@@ -193,14 +202,14 @@ final class Instance {
     /**
      * Brings a solution back into the order and the units of the problem.
      *
-     * @param pieces the pieces of each canonical stream
+     * @param pieces gives the pieces of each canonical stream
      * @param level the level of each canonical replica
      * @param bound the lower bound
      */
-    Allocation allocation(List<List<Piece>> pieces, double[] level, double bound) {
+    Allocation allocation(IntFunction<List<Piece>> pieces, double[] level, double bound) {
         List<List<Piece>> streams = new ArrayList<>(Collections.nCopies(n, List.of()));
         for (int j = 0; j < n; j++) {
-            streams.set(streamAt[j], pieces.get(j));
+            streams.set(streamAt[j], pieces.apply(j));
         }
         Double[] levels = new Double[m];
         for (int i = 0; i < m; i++) {
@@ -210,6 +219,6 @@ final class Instance {
     }
 
     private double inUnits(double load) {
-        return Math.min(load * loadUnit, Double.MAX_VALUE);
+        return Math.min(Math.scalb(load, loadExponent), Double.MAX_VALUE);
     }
 }

@@ -15,8 +15,13 @@ public record KSplittable() implements Policy {
     public Allocation allocate(Problem problem) {
         Instance in = new Instance(problem);
         Splitting splitting = Splitting.of(in);
-        List<List<Piece>> pieces = splitting.pieces();
-        RotatingSpread.placeUnrated(in, splitting.load(), pieces);
-        return in.allocation(pieces, splitting.level(), splitting.bound());
+        if (in.rated == in.n) {
+            return in.allocation(splitting::pieces, splitting.level(), splitting.bound());
+        }
+        List<List<Piece>> unrated = RotatingSpread.unrated(in, splitting.load());
+        return in.allocation(
+                stream -> stream < in.rated ? splitting.pieces(stream) : unrated.get(stream),
+                splitting.level(),
+                splitting.bound());
     }
 }

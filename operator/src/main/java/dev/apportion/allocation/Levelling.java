@@ -43,6 +43,7 @@ final class Levelling {
     double pack(int[] streams, double free, int[] replicas, Draft out, double[] level) {
         Blocks blocks = new Blocks(in, streams, replicas, free);
         double lowest = 0;
+        double reached = 0;
         for (int b = 0; b < blocks.count(); b++) {
             int from = blocks.streamStart(b);
             int to = blocks.streamEnd(b);
@@ -55,10 +56,18 @@ final class Levelling {
             if (to - from == 1 && last - first == in.limit[streams[from]]) {
                 out.proportional(streams[from], replicas, first, last);
             } else if (to > from) {
-                packAtLeast(streams, from, to, replicas, first, last, blocks.level(b), out.packing);
+                reached = Math.max(
+                        reached, packAtLeast(streams, from, to, replicas, first, last, blocks.level(b), out.packing));
             }
         }
-        return blocks.bound();
+        double bound = blocks.bound();
+        if (!(reached <= bound * (1 + CERTAIN))) {
+            Search search = new Search(in, packer, streams, free, replicas, bound);
+            search.improve(out);
+            bound = search.bound();
+            search.raise(out, level);
+        }
+        return bound;
     }
 
     /** Packs at the least level that is found to do, from the one given upwards. */

@@ -41,18 +41,17 @@ final class RotatingSpread {
     }
 
     /**
-     * Adds the pieces of the streams without rate to an allocation of the others.
+     * The pieces of the streams without rate, in proportion to capacity, beside an allocation of the others; those of the
+     * others are empty.
      *
      * @param load the load of each canonical replica
-     * @param pieces the pieces of each canonical stream, to be completed
      */
-    static void placeUnrated(Instance in, double[] load, List<List<Piece>> pieces) {
-        if (in.rated == in.n) {
-            return;
-        }
-        RotatingSpread spread = new RotatingSpread(in, Proportions.BY_CAPACITY);
+    static List<List<Piece>> unrated(Instance in, double[] load) {
+        List<List<Piece>> pieces = new ArrayList<>(Collections.nCopies(in.n, List.of()));
         double[] nominal = new double[in.m];
-        spread.place(in.rated, in.n, pieces, new LeastLoaded(in, nominal, load), nominal);
+        new RotatingSpread(in, Proportions.BY_CAPACITY)
+                .place(in.rated, in.n, pieces, new LeastLoaded(in, nominal, load), nominal);
+        return pieces;
     }
 
     private void pourFree(List<List<Piece>> pieces) {

@@ -45,25 +45,21 @@ final class Splitting {
         return bound;
     }
 
-    /** The load of each canonical replica. */
+    /** The load of each canonical replica; known only if there are streams without rate, which are placed by it. */
     double[] load() {
         return load;
     }
 
-    /** The pieces of every canonical stream that has a rate; those without have none yet. */
-    List<List<Piece>> pieces() {
-        List<List<Piece>> pieces = new ArrayList<>(in.n);
-        Packing packing = draft.packing;
-        for (int j = 0; j < in.n; j++) {
-            if (in.limit[j] == 0 || j >= in.rated) {
-                pieces.add(List.of());
-            } else if (in.free(j)) {
-                pieces.add(freePieces.get(in.streamClass[j]));
-            } else {
-                pieces.add(in.pieces(packing.replicas(), packing.amounts(), packing.start(j), packing.end(j)));
-            }
+    /** The pieces of a canonical stream that has a rate. */
+    List<Piece> pieces(int stream) {
+        if (in.limit[stream] == 0) {
+            return List.of();
         }
-        return pieces;
+        if (in.free(stream)) {
+            return freePieces.get(in.streamClass[stream]);
+        }
+        Packing packing = draft.packing;
+        return in.pieces(packing.replicas(), packing.amounts(), packing.start(stream), packing.end(stream));
     }
 
     /** Streams by descending rate over k. */
@@ -130,12 +126,17 @@ final class Splitting {
                 }
                 bound = Math.max(bound, new Overlap(in, packer, component, streams, poured, draft, level).pack());
             }
-            for (int c : component) {
-                for (int stream : limited[c]) {
-                    Draft.addLoads(in, draft.packing, stream, load);
+            boolean poured = Arrays.stream(component).anyMatch(c -> free[c] > 0);
+            if (poured || in.rated < in.n) {
+                for (int c : component) {
+                    for (int stream : limited[c]) {
+                        Draft.addLoads(in, draft.packing, stream, load);
+                    }
                 }
             }
-            pour(component, free);
+            if (poured) {
+                pour(component, free);
+            }
         }
     }
 
@@ -180,14 +181,9 @@ final class Splitting {
     private void pour(int[] component, double[] free) {
         int[][] groups = new int[component.length][];
         double[] rates = new double[component.length];
-        boolean any = false;
         for (int i = 0; i < component.length; i++) {
             groups[i] = in.eligibility.groups(component[i]);
             rates[i] = free[component[i]];
-            any |= rates[i] > 0;
-        }
-        if (!any) {
-            return;
         }
         Fluid.Basin[] basins = new Fluid.Basin[in.eligibility.groupCount()];
         for (int g = 0; g < basins.length; g++) {

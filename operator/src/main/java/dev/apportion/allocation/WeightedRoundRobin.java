@@ -1,5 +1,8 @@
 package dev.apportion.allocation;
 
+import dev.apportion.allocation.Allocation.Piece;
+import java.util.List;
+
 /**
  * Shares in proportion to capacity. A stream with fewer than all its eligible replicas uses the least loaded ones; streams
  * choose by descending rate.
@@ -9,9 +12,7 @@ public record WeightedRoundRobin() implements Policy {
     public Allocation allocate(Problem problem) {
         Instance in = new Instance(problem);
         Splitting measure = Splitting.of(in);
-        return in.allocation(
-                new RotatingSpread(in, RotatingSpread.Proportions.BY_CAPACITY).pieces(),
-                measure.level(),
-                measure.bound());
+        List<List<Piece>> pieces = new RotatingSpread(in, RotatingSpread.Proportions.BY_CAPACITY).pieces();
+        return in.allocation(pieces::get, measure.level(), measure.bound());
     }
 }

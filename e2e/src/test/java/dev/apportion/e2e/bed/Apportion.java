@@ -57,7 +57,7 @@ public record Apportion(Path program, Map<String, String> environment) {
      */
     public ServerProcess start(String... arguments) throws IOException {
         Path logs = Files.createDirectories(SourceTree.root().resolve("e2e/target/logs"));
-        Path log = Files.createTempFile(logs, "apportion-" + arguments[0] + "-", ".log");
+        Path log = Files.createTempFile(logs, "apportion-", ".log");
         return ServerProcess.start("apportion " + String.join(" ", arguments), line(arguments), logs, environment, log);
     }
 

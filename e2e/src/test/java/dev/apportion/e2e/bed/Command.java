@@ -26,19 +26,19 @@ public record Command(List<String> line, Map<String, String> environment, String
         environment = Map.copyOf(environment);
     }
 
-    static Command of(List<String> line) {
+    public static Command of(List<String> line) {
         return new Command(line, Map.of(), "", USUAL);
     }
 
-    Command withEnvironment(Map<String, String> variables) {
+    public Command withEnvironment(Map<String, String> variables) {
         return new Command(line, variables, stdin, atMost);
     }
 
-    Command withStdin(String text) {
+    public Command withStdin(String text) {
         return new Command(line, environment, text, atMost);
     }
 
-    Command within(Duration limit) {
+    public Command within(Duration limit) {
         return new Command(line, environment, stdin, limit);
     }
 
@@ -47,7 +47,7 @@ public record Command(List<String> line, Map<String, String> environment, String
      *
      * @throws AssertionError if it takes longer than it may
      */
-    Result run() {
+    public Result run() {
         try {
             Path folder = Files.createTempDirectory("apportion-command-");
             try {

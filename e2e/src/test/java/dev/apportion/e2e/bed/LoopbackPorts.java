@@ -11,7 +11,7 @@ import java.util.concurrent.ThreadLocalRandom;
  * Ports of 127.0.0.1 that were free, for UDP and TCP, at the moment of asking. They lie below the range from which Linux serves
  * outgoing connections, so that only another server can take one before it is used.
  */
-final class LoopbackPorts {
+public final class LoopbackPorts {
 
     private static final int FIRST = 20_000;
     private static final int BOUND = 32_000;
@@ -19,14 +19,15 @@ final class LoopbackPorts {
 
     private LoopbackPorts() {}
 
-    static int free() throws IOException {
+    /** A free port. */
+    public static int free() throws IOException {
         InetAddress loopback = InetAddress.ofLiteral("127.0.0.1");
         for (int i = 0; i < TRIES; i++) {
             int port = ThreadLocalRandom.current().nextInt(FIRST, BOUND);
             InetSocketAddress address = new InetSocketAddress(loopback, port);
             try (ServerSocket tcp = new ServerSocket(port, 1, loopback);
-                    DatagramSocket udp = new DatagramSocket(address)) {
-                return tcp.getLocalPort() == udp.getLocalPort() ? port : tcp.getLocalPort();
+                    DatagramSocket _ = new DatagramSocket(address)) {
+                return tcp.getLocalPort();
             } catch (IOException taken) {
                 // the next one
             }

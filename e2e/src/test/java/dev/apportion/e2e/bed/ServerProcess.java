@@ -38,7 +38,7 @@ public final class ServerProcess implements AutoCloseable {
      *
      * @param environment variables that are added to those of this JVM
      */
-    static ServerProcess start(
+    public static ServerProcess start(
             String name, List<String> command, Path folder, Map<String, String> environment, Path logFile)
             throws IOException {
         ProcessBuilder builder = new ProcessBuilder(command)
@@ -99,7 +99,7 @@ public final class ServerProcess implements AutoCloseable {
      *
      * @throws AssertionError with the log, if the time is over or the process has ended before
      */
-    void await(String what, Duration atMost, BooleanSupplier condition) {
+    public void await(String what, Duration atMost, BooleanSupplier condition) {
         Instant end = Instant.now().plus(atMost);
         while (!condition.getAsBoolean()) {
             if (!isAlive() && !condition.getAsBoolean()) {

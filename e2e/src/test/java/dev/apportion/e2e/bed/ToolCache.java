@@ -145,10 +145,7 @@ public final class ToolCache {
         try {
             Files.createDirectories(lockFile.getParent());
             try (FileChannel channel = FileChannel.open(lockFile, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-                    FileLock lock = channel.lock()) {
-                if (!lock.isValid()) {
-                    throw new IOException("The lock on " + lockFile + " was lost");
-                }
+                    FileLock _ = channel.lock()) {
                 return work.run();
             }
         } finally {

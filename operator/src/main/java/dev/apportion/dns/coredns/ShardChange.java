@@ -3,6 +3,7 @@ package dev.apportion.dns.coredns;
 import dev.apportion.dns.Serial;
 import dev.apportion.records.ZoneRecords;
 import io.fabric8.kubernetes.api.model.ConfigMap;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -57,11 +58,18 @@ public sealed interface ShardChange {
      */
     static ShardChange decide(
             @Nullable ConfigMap current, ZoneRecords desired, CoreDnsLayout layout, int shard, long floor) {
-        return ShardDecision.decide(current, desired, layout, shard, floor);
+        Map<String, String> data = ConfigMapPatch.data(current);
+        long most = ShardFiles.MOST_BYTES - ConfigMapPatch.binaryBytes(current);
+        return ConfigMapPatch.of(
+                current,
+                ShardDecision.decide(data, desired, layout.shards(), layout.directory(), shard, floor, most),
+                new ShardKeys(desired.domain(), shard),
+                layout);
     }
 
     /** Decides what removes a zone from one shard's ConfigMap. */
     static ShardChange remove(@Nullable ConfigMap current, String domain, CoreDnsLayout layout, int shard) {
-        return ShardDecision.remove(current, domain, layout, shard);
+        ShardKeys keys = new ShardKeys(domain, shard);
+        return ConfigMapPatch.of(current, ShardDecision.remove(ConfigMapPatch.data(current), keys), keys, layout);
     }
 }

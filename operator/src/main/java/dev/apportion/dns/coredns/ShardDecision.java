@@ -1,19 +1,119 @@
 package dev.apportion.dns.coredns;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.apportion.dns.Serial;
+import dev.apportion.dns.Shards;
 import dev.apportion.records.ZoneRecords;
-import io.fabric8.kubernetes.api.model.ConfigMap;
-import org.jspecify.annotations.Nullable;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
 
-final class ShardDecision {
-    private ShardDecision() {}
+/** What has to change among files so that they say what is desired, wherever they are kept. Pure. */
+sealed interface ShardDecision {
 
-    static ShardChange decide(
-            @Nullable ConfigMap current, ZoneRecords desired, CoreDnsLayout layout, int shard, long floor) {
-        return new ShardChange.Refused(
-                ShardChange.Reason.NotRenderable, "" + current + desired + layout + shard + floor);
+    record Unchanged(Optional<Serial> serial) implements ShardDecision {}
+
+    /**
+     * Files to write and to remove.
+     *
+     * @param before the text of the serial's file as it was, nothing if there was none
+     */
+    record Write(
+            SortedMap<String, String> put, SortedSet<String> remove, Optional<String> before, Optional<Serial> serial)
+            implements ShardDecision {}
+
+    record Refused(ShardChange.Reason reason, String message) implements ShardDecision {}
+
+    /**
+     * Decides.
+     *
+     * @param current all files that are there, those of others among them
+     * @param floor the highest serial that was ever seen, zero if none
+     * @param mostBytes how much all files together may hold
+     */
+    static ShardDecision decide(
+            Map<String, String> current,
+            ZoneRecords desired,
+            Shards shards,
+            String directory,
+            int shard,
+            long floor,
+            long mostBytes) {
+        ShardKeys keys = new ShardKeys(desired.domain(), shard);
+        Optional<String> before = Optional.ofNullable(current.get(keys.serial()));
+        boolean nothing = shards.of(desired.domain()) != shard
+                && desired.hosts().stream().noneMatch(host -> shards.of(host.name()) == shard);
+        if (nothing && (before.isEmpty() || shard >= shards.count())) {
+            return remove(current, keys);
+        }
+        Optional<Serial> published = before.flatMap(Serial::parse);
+        Serial serial = published.orElse(Serial.after(floor));
+        switch (ShardFiles.render(desired, shards, directory, shard, serial)) {
+            case ShardFiles.NotRenderable(var subject, var message) -> {
+                return new Refused(ShardChange.Reason.NotRenderable, subject + ": " + message);
+            }
+            case ShardFiles.Rendered(var files) -> {
+                if (published.isPresent() && files.equals(owned(current, keys))) {
+                    return new Unchanged(published);
+                }
+            }
+        }
+        // What was published with this serial must never be told apart by anything but another serial.
+        Serial next = published.map(Serial::next).orElse(serial);
+        return switch (ShardFiles.render(desired, shards, directory, shard, next)) {
+            case ShardFiles.NotRenderable(var subject, var message) ->
+                new Refused(ShardChange.Reason.NotRenderable, subject + ": " + message);
+            case ShardFiles.Rendered(var files) -> write(current, keys, files, before, next, mostBytes);
+        };
     }
 
-    static ShardChange remove(@Nullable ConfigMap current, String domain, CoreDnsLayout layout, int shard) {
-        return new ShardChange.Refused(ShardChange.Reason.NotRenderable, "" + current + domain + layout + shard);
+    /** Decides what removes a zone. */
+    static ShardDecision remove(Map<String, String> current, ShardKeys keys) {
+        SortedSet<String> remove = new TreeSet<>(owned(current, keys).keySet());
+        return remove.isEmpty()
+                ? new Unchanged(Optional.empty())
+                : new Write(new TreeMap<>(), remove, Optional.ofNullable(current.get(keys.serial())), Optional.empty());
+    }
+
+    private static ShardDecision write(
+            Map<String, String> current,
+            ShardKeys keys,
+            SortedMap<String, String> files,
+            Optional<String> before,
+            Serial serial,
+            long mostBytes) {
+        SortedMap<String, String> owned = owned(current, keys);
+        SortedSet<String> remove = new TreeSet<>(owned.keySet());
+        remove.removeAll(files.keySet());
+        SortedMap<String, String> put = new TreeMap<>(files);
+        put.entrySet().removeIf(file -> file.getValue().equals(owned.get(file.getKey())));
+        Map<String, String> after = new TreeMap<>(current);
+        after.keySet().removeAll(remove);
+        after.putAll(put);
+        long bytes = bytes(after);
+        if (bytes > mostBytes) {
+            return new Refused(
+                    ShardChange.Reason.ShardFull,
+                    "shard %d would hold %d bytes, %d of them of %s; at most %d fit; maybe the zone needs more shards"
+                            .formatted(keys.shard(), bytes, bytes(files), keys.domain(), mostBytes));
+        }
+        return new Write(put, remove, before, Optional.of(serial));
+    }
+
+    private static SortedMap<String, String> owned(Map<String, String> current, ShardKeys keys) {
+        SortedMap<String, String> owned = new TreeMap<>(current);
+        owned.keySet().removeIf(key -> !keys.owns(key));
+        return owned;
+    }
+
+    private static long bytes(Map<String, String> data) {
+        return data.entrySet().stream()
+                .mapToLong(entry ->
+                        entry.getKey().getBytes(UTF_8).length + entry.getValue().getBytes(UTF_8).length)
+                .sum();
     }
 }

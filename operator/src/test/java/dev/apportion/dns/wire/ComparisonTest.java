@@ -1,0 +1,225 @@
+package dev.apportion.dns.wire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.apportion.dns.Corpus;
+import dev.apportion.dns.Slots;
+import dev.apportion.dns.coredns.DirectoryPublisher;
+import dev.apportion.records.Host;
+import dev.apportion.records.HostStream;
+import dev.apportion.records.ZoneRecords;
+import java.io.IOException;
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.xbill.DNS.DClass;
+import org.xbill.DNS.Flags;
+import org.xbill.DNS.Message;
+import org.xbill.DNS.Name;
+import org.xbill.DNS.OPTRecord;
+import org.xbill.DNS.Rcode;
+import org.xbill.DNS.Record;
+import org.xbill.DNS.Section;
+import org.xbill.DNS.Type;
+
+/** A real CoreDNS and the embedded answerer, response by response, over the whole corpus. */
+class ComparisonTest {
+
+    private static final List<Integer> TYPES = List.of(
+            Type.A,
+            Type.AAAA,
+            Type.CAA,
+            Type.HTTPS,
+            Type.SVCB,
+            Type.DS,
+            Type.TXT,
+            Type.MX,
+            Type.NS,
+            Type.SOA,
+            Type.SRV,
+            Type.CNAME,
+            Type.ANY,
+            Type.PTR,
+            Type.TLSA,
+            Type.SSHFP,
+            Type.NAPTR,
+            Type.URI);
+
+    /** Clients of each stream that the corpus names, and one of nobody's. */
+    private static final List<InetAddress> CLIENTS = Stream.of("127.0.0.1", "127.0.2.1", "127.0.2.200", "127.0.3.1")
+            .map(client -> Corpus.address(client).toInetAddress())
+            .toList();
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void everyShapeIsAnsweredAsCoreDnsDoes() throws IOException, InterruptedException {
+        assumeTrue(CoreDns.binary().isPresent(), "no binaries");
+        int total = 0;
+        for (Map.Entry<String, ZoneRecords> zone : Corpus.zones().entrySet()) {
+            int compared = compare(zone.getKey(), zone.getValue());
+            System.out.println("compared " + zone.getKey() + ": " + compared);
+            total += compared;
+        }
+        System.out.println("compared in all: " + total);
+        assertThat(total).isPositive();
+    }
+
+    private int compare(String name, ZoneRecords zone) throws IOException, InterruptedException {
+        Path files = folder.resolve(name);
+        assertThat(new DirectoryPublisher(files).publish(List.of(zone), Corpus.SHARDS))
+                .isInstanceOfSatisfying(
+                        DirectoryPublisher.Outcome.Written.class,
+                        written -> assertThat(written.refused()).isEmpty());
+        PublishedZones published = PublishedZones.of(List.of(zone), Corpus.SHARDS);
+        Answerer answerer = new Answerer(new Random(1));
+        int compared = 0;
+        List<String> differences = new ArrayList<>();
+        try (CoreDns server = CoreDns.start(CoreDns.binary().orElseThrow(), files, zone.domain())) {
+            boolean views = zone.hosts().stream()
+                    .flatMap(host -> host.streams().stream())
+                    .anyMatch(stream -> !stream.isEveryoneElse());
+            for (InetAddress client : views ? CLIENTS : CLIENTS.subList(0, 1)) {
+                try (DatagramSocket socket = new DatagramSocket(new InetSocketAddress(client, 0))) {
+                    socket.connect(server.address());
+                    socket.setSoTimeout(2000);
+                    for (Question question : questions(zone)) {
+                        Message query = query(question);
+                        String real = text(ask(socket, query));
+                        String ours = text(answerer.answer(query, client, published));
+                        compared++;
+                        if (!real.equals(ours)) {
+                            differences.add(
+                                    "%s from %s:%nCoreDNS %s%nours    %s".formatted(question, client, real, ours));
+                        }
+                    }
+                }
+            }
+        }
+        assertThat(differences).as(name).isEmpty();
+        return compared;
+    }
+
+    private static List<Question> questions(ZoneRecords zone) throws IOException {
+        Set<String> names = new LinkedHashSet<>(List.of(
+                "example.org",
+                "EXAMPLE.org",
+                "nope.example.org",
+                "_s.example.org",
+                "example.net",
+                "org",
+                "x.s0._s.example.org",
+                "s0._s.example.org",
+                "s1._s.example.org",
+                "s2._s.example.org",
+                "s3._s.example.org",
+                "ns.example.org"));
+        zone.fixedRecords().forEach(fixed -> names.add(fixed.name().replace("*", "any")));
+        zone.fixedRecords().forEach(fixed -> names.add("x.y." + fixed.name().replace("*", "any")));
+        Set<String> asked = new LinkedHashSet<>();
+        for (Host host : zone.hosts()) {
+            names.addAll(List.of(
+                    host.name(),
+                    host.name().toUpperCase(Locale.ROOT),
+                    "sub." + host.name(),
+                    "b." + host.name(),
+                    "y.sub." + host.name(),
+                    "_p." + host.name(),
+                    "x._p." + host.name()));
+            asked.add(host.name());
+            for (HostStream stream : host.streams()) {
+                int shard = Corpus.SHARDS.of(host.name());
+                String probe = "r1." + stream.label() + "._p." + host.name();
+                asked.add(probe);
+                names.addAll(List.of(
+                        probe,
+                        stream.label() + "._p." + host.name(),
+                        stream.label() + ".s" + shard + "._s.example.org",
+                        "0.0.0.0." + stream.label() + ".s" + shard + "._s.example.org",
+                        "f.f.f.f." + stream.label() + ".s" + shard + "._s.example.org"));
+            }
+        }
+        List<Question> questions = new ArrayList<>();
+        for (String name : names) {
+            for (int type : TYPES) {
+                questions.add(new Question(Name.fromString(name + "."), type, 0x1234));
+            }
+        }
+        Random random = new Random(7);
+        for (String name : asked) {
+            for (int type : new int[] {Type.A, Type.AAAA}) {
+                for (int slot = 0; slot < 256; slot++) {
+                    questions.add(new Question(Name.fromString(name + "."), type, Slots.idOf(slot << 8)));
+                    questions.add(new Question(Name.fromString(name + "."), type, random.nextInt(65_536)));
+                }
+            }
+        }
+        return questions;
+    }
+
+    private static Message query(Question question) {
+        Message query = new Message(question.id());
+        query.addRecord(Record.newRecord(question.name(), question.type(), DClass.IN), Section.QUESTION);
+        query.addRecord(new OPTRecord(4096, 0, 0), Section.ADDITIONAL);
+        return query;
+    }
+
+    private static Message ask(DatagramSocket socket, Message query) throws IOException {
+        byte[] wire = query.toWire();
+        socket.send(new DatagramPacket(wire, wire.length));
+        DatagramPacket packet = new DatagramPacket(new byte[65_535], 65_535);
+        socket.receive(packet);
+        return new Message(Arrays.copyOf(packet.getData(), packet.getLength()));
+    }
+
+    /** What is compared: order counts for aliases only, since sets have none. */
+    private static String text(Message message) {
+        List<String> answer = new ArrayList<>();
+        Set<String> rest = new TreeSet<>();
+        for (Record next : message.getSection(Section.ANSWER)) {
+            if (next.getType() == Type.CNAME) {
+                answer.add(line(next));
+            } else {
+                rest.add(line(next));
+            }
+        }
+        answer.addAll(rest);
+        return "%s aa=%s %s | %s | %s"
+                .formatted(
+                        Rcode.string(message.getRcode()),
+                        message.getHeader().getFlag(Flags.AA),
+                        answer,
+                        lines(message, Section.AUTHORITY),
+                        lines(message, Section.ADDITIONAL));
+    }
+
+    private static Set<String> lines(Message message, int section) {
+        Set<String> lines = new TreeSet<>();
+        for (Record next : message.getSection(section)) {
+            if (next.getType() != Type.OPT) {
+                lines.add(line(next));
+            }
+        }
+        return lines;
+    }
+
+    private static String line(Record next) {
+        return next.toString().replace('\t', ' ').toLowerCase(Locale.ROOT);
+    }
+}
