@@ -74,7 +74,7 @@ final class Addresses {
      * @throws IllegalArgumentException if one is neither an address nor an address with a port
      */
     static List<String> servers(List<String> texts) {
-        List<String> copy = Rules.list(texts, "addresses");
+        List<String> copy = Rules.set(texts, "addresses");
         List<String> servers = new ArrayList<>();
         for (int i = 0; i < copy.size(); i++) {
             servers.add(server("addresses[" + i + "]", copy.get(i)));
@@ -84,14 +84,14 @@ final class Addresses {
 
     /** An immutable copy of addresses; empty when the list is absent. */
     static List<String> list(@Nullable List<String> texts) {
-        List<String> copy = Rules.list(texts, "addresses");
+        List<String> copy = Rules.set(texts, "addresses");
         for (int i = 0; i < copy.size(); i++) {
             Rules.require(isAddress(copy.get(i)), "addresses[" + i + "]", copy.get(i), Rules.ADDRESS_MESSAGE);
         }
         return copy;
     }
 
-    static boolean isPort(int port) {
+    static boolean isPort(long port) {
         return port >= 1 && port <= MAX_PORT;
     }
 

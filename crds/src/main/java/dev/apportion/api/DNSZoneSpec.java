@@ -118,7 +118,7 @@ public record DNSZoneSpec(
 
     /** Which namespaces' services may use the zone. */
     @ValidationRule(
-            value = "(self.from == 'Selector') == has(self.selector)",
+            value = "(has(self.from) && self.from == 'Selector') == has(self.selector)",
             message = AllowedNamespaces.SELECTOR_WITH_FROM)
     public record AllowedNamespaces(
             @JsonPropertyDescription(
@@ -271,7 +271,7 @@ public record DNSZoneSpec(
             Rules.require(Rules.isOwnerName(name), "name", name, Rules.OWNER_NAME_MESSAGE);
             Rules.required(type, "type");
             Rules.require(!NOT_STORED_TYPES.contains(type), "type", type, NOT_STORED);
-            values = Rules.list(values, "values");
+            values = Rules.set(values, "values");
             for (int i = 0; i < values.size(); i++) {
                 Rules.require(
                         !CONTROL.matcher(values.get(i)).find(),

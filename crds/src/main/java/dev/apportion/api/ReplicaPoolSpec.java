@@ -369,8 +369,9 @@ public record ReplicaPoolSpec(
     public record Scrape(
             @JsonPropertyDescription("The container's port, by name or number.")
             @Required
+            @SchemaFrom(type = IntOrString.class)
             @ValidationRule(value = Rules.PORT, message = Rules.PORT_MESSAGE)
-            IntOrString port,
+            Port port,
 
             @JsonPropertyDescription("The path of the metrics.")
             @Default("/metrics")
@@ -386,7 +387,6 @@ public record ReplicaPoolSpec(
 
         public Scrape {
             Rules.required(port, "port");
-            Rules.require(Rules.isPort(port), "port", port.getValue(), Rules.PORT_MESSAGE);
             path = requireNonNullElse(path, "/metrics");
             Rules.required(series, "series");
         }

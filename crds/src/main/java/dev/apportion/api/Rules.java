@@ -1,6 +1,5 @@
 package dev.apportion.api;
 
-import io.fabric8.kubernetes.api.model.IntOrString;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -21,7 +20,7 @@ final class Rules {
     private static final String HOST_NAME_PATTERN = "^" + LABELS + "\\.?$";
     private static final String OWNER_NAME_PATTERN = "^(@|\\*|(\\*\\.)?" + LABELS + ")$";
     private static final String RELATIVE_NAME_PATTERN = "^" + LABELS + "$";
-    private static final String PORT_NAME_PATTERN = "^[0-9]*-?[a-z]([-a-z0-9]*[a-z0-9])?$";
+    private static final String PORT_NAME_PATTERN = "^([0-9]-?)*[a-z](-?[a-z0-9])*$";
     private static final String AMOUNT_PATTERN =
             "^([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,2})?$";
 
@@ -168,15 +167,19 @@ final class Rules {
         return copy;
     }
 
+    /**
+     * An immutable copy of a list without duplicates; empty when the list is absent.
+     *
+     * @throws InvalidComponent if an item is null or occurs twice
+     */
+    static <T> List<T> set(@Nullable List<T> items, String component) {
+        return unique(items, item -> item, component);
+    }
+
     /** @throws InvalidComponent unless the amount is above 0 */
     static Amount positive(Amount amount, String component) {
         require(amount.isPositive(), component, amount.text(), POSITIVE_AMOUNT_MESSAGE);
         return amount;
-    }
-
-    static boolean isPort(IntOrString port) {
-        Integer number = port.getIntVal();
-        return number != null ? Addresses.isPort(number) : isPortName(port.getStrVal());
     }
 
     static boolean isHostName(String name) {
@@ -192,7 +195,7 @@ final class Rules {
         return RELATIVE_NAMES.matcher(name).matches();
     }
 
-    private static boolean isPortName(String name) {
+    static boolean isPortName(String name) {
         return name.length() <= 15 && PORT_NAMES.matcher(name).matches();
     }
 

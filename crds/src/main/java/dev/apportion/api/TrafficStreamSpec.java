@@ -62,7 +62,7 @@ public record TrafficStreamSpec(
 
     public TrafficStreamSpec {
         Rules.required(serviceRef, "serviceRef");
-        sites = Rules.list(sites, "sites");
+        sites = Rules.set(sites, "sites");
         int rates = (rate == null ? 0 : 1) + (rateFrom == null ? 0 : 1) + (keys == null ? 0 : 1);
         Rules.require(rates <= 1, ONE_RATE);
     }
@@ -91,7 +91,7 @@ public record TrafficStreamSpec(
 
         public Clients {
             Rules.required(cidrs, "cidrs");
-            cidrs = Rules.list(cidrs, "cidrs");
+            cidrs = Rules.set(cidrs, "cidrs");
             for (int i = 0; i < cidrs.size(); i++) {
                 Rules.require(
                         Addresses.isNetwork(cidrs.get(i)), "cidrs[" + i + "]", cidrs.get(i), Rules.NETWORK_MESSAGE);

@@ -1,5 +1,7 @@
 package dev.apportion.api;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.fabric8.crd.generator.annotation.AdditionalPrinterColumn;
 import io.fabric8.crdv2.generator.CRDGenerator;
 import io.fabric8.crdv2.generator.CRDPostProcessor;
@@ -93,6 +95,10 @@ final class Manifests {
         if (schema.getXKubernetesValidations() != null) {
             schema.setXKubernetesValidations(List.copyOf(new LinkedHashSet<>(schema.getXKubernetesValidations())));
         }
+        if (schema.getDefault() instanceof ObjectNode) {
+            // The API server fills in what is below by itself; the generator adds even what is optional.
+            schema.setDefault(JsonNodeFactory.instance.objectNode());
+        }
         if (type == Amount.class) {
             schema.setMaxLength(MAX_AMOUNT_LENGTH);
         } else if (type == Condition.class) {
@@ -100,7 +106,7 @@ final class Manifests {
             schema.setRequired(List.of("lastTransitionTime", "message", "reason", "status", "type"));
         } else if (type instanceof ParameterizedType list && list.getRawType() == List.class) {
             complete(schema.getItems().getSchema(), list.getActualTypeArguments()[0]);
-        } else if (type instanceof Class<?> record && record.isRecord()) {
+        } else if (type != Port.class && type instanceof Class<?> record && record.isRecord()) {
             for (RecordComponent component : record.getRecordComponents()) {
                 complete(schema, component);
             }
