@@ -52,22 +52,19 @@ sealed interface ShardDecision {
         }
         Optional<Serial> published = before.flatMap(Serial::parse);
         Serial serial = published.orElse(Serial.after(floor));
-        switch (ShardFiles.render(desired, shards, directory, shard, serial)) {
-            case ShardFiles.NotRenderable(var subject, var message) -> {
-                return new Refused(ShardChange.Reason.NotRenderable, subject + ": " + message);
+        ShardFiles rendered = ShardFiles.render(desired, shards, directory, shard, serial);
+        if (published.isPresent() && rendered instanceof ShardFiles.Rendered(var files)) {
+            if (files.equals(owned(current, keys))) {
+                return new Unchanged(published);
             }
-            case ShardFiles.Rendered(var files) -> {
-                if (published.isPresent() && files.equals(owned(current, keys))) {
-                    return new Unchanged(published);
-                }
-            }
+            // CoreDNS reads a zone file anew only if its serial is another one.
+            serial = serial.next();
+            rendered = ShardFiles.render(desired, shards, directory, shard, serial);
         }
-        // What was published with this serial must never be told apart by anything but another serial.
-        Serial next = published.map(Serial::next).orElse(serial);
-        return switch (ShardFiles.render(desired, shards, directory, shard, next)) {
+        return switch (rendered) {
             case ShardFiles.NotRenderable(var subject, var message) ->
                 new Refused(ShardChange.Reason.NotRenderable, subject + ": " + message);
-            case ShardFiles.Rendered(var files) -> write(current, keys, files, before, next, mostBytes);
+            case ShardFiles.Rendered(var files) -> write(current, keys, files, before, serial, mostBytes);
         };
     }
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.apportion.dns.Corpus;
 import dev.apportion.dns.Slots;
 import dev.apportion.dns.coredns.DirectoryPublisher;
+import dev.apportion.records.Answers;
 import dev.apportion.records.Host;
 import dev.apportion.records.HostStream;
 import dev.apportion.records.ZoneRecords;
@@ -15,6 +16,7 @@ import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
@@ -79,6 +81,43 @@ class ComparisonTest {
         }
         System.out.println("compared in all: " + total);
         assertThat(total).isPositive();
+    }
+
+    /** Weights and addresses change in the slot zone alone, which CoreDNS reads anew within its 200 ms. */
+    @Test
+    void aReweightIsServedWithoutAReload() throws IOException, InterruptedException {
+        assumeTrue(CoreDns.binary().isPresent(), "no binaries");
+        DirectoryPublisher publisher = new DirectoryPublisher(folder);
+        publisher.publish(List.of(two(179, "10.0.0.2")), Corpus.SHARDS);
+        try (CoreDns server = CoreDns.start(CoreDns.binary().orElseThrow(), folder, "example.org")) {
+            long longest = 0;
+            for (int weight = 1; weight < 256; weight += 13) {
+                ZoneRecords zone = two(weight, "10.0.0." + (2 + weight % 7));
+                long before = System.nanoTime();
+                DirectoryPublisher.Outcome outcome = publisher.publish(List.of(zone), Corpus.SHARDS);
+                assertThat(outcome)
+                        .isInstanceOfSatisfying(
+                                DirectoryPublisher.Outcome.Written.class,
+                                written -> assertThat(written.written()).noneMatch(name -> name.endsWith(".conf")));
+                Verification verification = Verification.of(zone, Set.of("shop.example.org"), 0, 0);
+                Asker asker = new Asker(Duration.ofSeconds(2));
+                while (!(verification.ask(asker, server.address()) instanceof Verdict.Verified)) {
+                    assertThat(System.nanoTime() - before)
+                            .isLessThan(Duration.ofSeconds(5).toNanos());
+                    Thread.sleep(5);
+                }
+                longest = Math.max(longest, System.nanoTime() - before);
+            }
+            System.out.println("a re-weight is served within " + longest / 1_000_000 + " ms");
+        }
+    }
+
+    private static ZoneRecords two(int weight, String second) {
+        return Corpus.zone(
+                Answers.Single,
+                Corpus.host(
+                        "shop.example.org",
+                        Corpus.stream("shop", new int[] {weight, 256 - weight}, "10.0.0.1", second)));
     }
 
     private int compare(String name, ZoneRecords zone) throws IOException, InterruptedException {
