@@ -1,6 +1,5 @@
 package dev.apportion.dns.coredns;
 
-import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.Status;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -29,23 +28,18 @@ public final class ConfigMapPublisher {
                 case ShardChange.Refused(var reason, var message) -> new Publication.Refused(reason, message);
                 case ShardChange.Create(var configMap, var serial) ->
                     new Publication.Written(
-                            Optional.of(serial),
-                            resourceVersion(client.resource(configMap).create()));
+                            Optional.of(serial), client.resource(configMap).create());
                 case ShardChange.Patch(var namespace, var name, var operations, var serial) ->
                     new Publication.Written(
                             serial,
-                            resourceVersion(client.configMaps()
+                            client.configMaps()
                                     .inNamespace(namespace)
                                     .withName(name)
-                                    .patch(JSON_PATCH, operations)));
+                                    .patch(JSON_PATCH, operations));
             };
         } catch (KubernetesClientException e) {
             return failure(change, e);
         }
-    }
-
-    private static String resourceVersion(@Nullable ConfigMap written) {
-        return written == null ? "" : written.getMetadata().getResourceVersion();
     }
 
     private static Publication failure(ShardChange change, KubernetesClientException e) {

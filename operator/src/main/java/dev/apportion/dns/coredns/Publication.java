@@ -1,6 +1,7 @@
 package dev.apportion.dns.coredns;
 
 import dev.apportion.dns.Serial;
+import io.fabric8.kubernetes.api.model.ConfigMap;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -8,7 +9,7 @@ import java.util.Optional;
 public sealed interface Publication {
 
     /** It was written. The serial is absent where a zone was removed. */
-    record Written(Optional<Serial> serial, String resourceVersion) implements Publication {}
+    record Written(Optional<Serial> serial, ConfigMap configMap) implements Publication {}
 
     /** There was nothing to write. */
     record Unchanged(Optional<Serial> serial) implements Publication {}

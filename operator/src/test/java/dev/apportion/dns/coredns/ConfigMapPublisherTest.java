@@ -75,7 +75,7 @@ class ConfigMapPublisherTest {
 
         assertThat(publish(zone(100))).isInstanceOfSatisfying(Publication.Written.class, written -> {
             assertThat(written.serial()).contains(new Serial(2));
-            assertThat(written.resourceVersion())
+            assertThat(written.configMap().getMetadata().getResourceVersion())
                     .isEqualTo(current().getMetadata().getResourceVersion());
         });
         assertThat(current().getData()).containsEntry("example.org.s0.serial", "2");

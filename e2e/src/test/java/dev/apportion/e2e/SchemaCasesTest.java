@@ -1,0 +1,219 @@
+package dev.apportion.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.networknt.schema.Error;
+import com.networknt.schema.InputFormat;
+import com.networknt.schema.Schema;
+import com.networknt.schema.SchemaLocation;
+import com.networknt.schema.SchemaRegistry;
+import com.networknt.schema.SpecificationVersion;
+import dev.apportion.api.ApportionResource;
+import dev.apportion.api.DNSZone;
+import dev.apportion.api.ReplicaPool;
+import dev.apportion.api.TrafficService;
+import dev.apportion.api.TrafficStream;
+import dev.apportion.e2e.SchemaCases.Rejection;
+import dev.apportion.e2e.SchemaCases.SchemaCase;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.JSONSchemaProps;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.ValidationRule;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.FieldSource;
+
+/** Every part of the schemas has a case, and Java agrees with the cases without an API server. */
+class SchemaCasesTest {
+
+    private static final List<String> KINDS = SchemaCases.KINDS;
+    private static final Map<String, Class<? extends ApportionResource<?, ?>>> TYPES = Map.of(
+            "DNSZone", DNSZone.class,
+            "ReplicaPool", ReplicaPool.class,
+            "TrafficService", TrafficService.class,
+            "TrafficStream", TrafficStream.class);
+
+    private final KubernetesSerialization serialization = new KubernetesSerialization();
+
+    /** A part of a schema that may reject a value; {@code message} is that of a rule, or empty. */
+    private record Constraint(String field, String keyword, String message) {
+
+        boolean rejects(SchemaCase candidate, String field) {
+            Rejection rejection = candidate.rejection();
+            return rejection != null
+                    && this.field.equals(field)
+                    && keyword.equals(rejection.keyword())
+                    && message.contains(rejection.says());
+        }
+    }
+
+    @ParameterizedTest
+    @FieldSource("KINDS")
+    void everyConstraintHasCases(String kind) throws IOException {
+        JSONSchemaProps root = schema(kind);
+        List<Constraint> constraints = new ArrayList<>();
+        collect(spec(root), "spec", constraints);
+        if (root.getRequired().contains("spec")) {
+            constraints.add(new Constraint("spec", "required", ""));
+        }
+        List<SchemaCase> cases = SchemaCases.of(kind);
+        Map<SchemaCase, String> fields = cases.stream()
+                .collect(Collectors.toMap(one -> one, one -> general(spec(root), one.field()), (a, b) -> a));
+
+        assertThat(constraints).isNotEmpty();
+        assertThat(constraints)
+                .as("parts of the schema that no rejected case names; add one to schema/%s.yaml", kind)
+                .allMatch(constraint -> cases.stream()
+                        .anyMatch(one -> constraint.rejects(one, Objects.requireNonNull(fields.get(one)))));
+        assertThat(cases.stream().filter(one -> one.rejection() != null))
+                .as("cases that name no part of the schema")
+                .allMatch(one -> constraints.stream()
+                        .anyMatch(constraint -> constraint.rejects(one, Objects.requireNonNull(fields.get(one)))));
+        Set<String> accepted = cases.stream()
+                .filter(one -> one.rejection() == null)
+                .map(one -> Objects.requireNonNull(fields.get(one)))
+                .collect(Collectors.toCollection(TreeSet::new));
+        assertThat(constraints).as("fields without an accepted case").allMatch(one -> accepted.contains(one.field()));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> javaAgrees() throws IOException {
+        List<DynamicTest> tests = new ArrayList<>();
+        for (String kind : KINDS) {
+            Schema schema = SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_4)
+                    .getSchema(
+                            SchemaLocation.of("https://apportion.dev/" + kind),
+                            standard(serialization.convertValue(schema(kind), JsonNode.class))
+                                    .toString(),
+                            InputFormat.JSON);
+            for (SchemaCase one : SchemaCases.of(kind)) {
+                Rejection rejection = one.rejection();
+                if (rejection == null) {
+                    tests.add(DynamicTest.dynamicTest(
+                            kind + " " + one,
+                            () -> assertThat(refusals(schema, one))
+                                    .as("%s %s", kind, one)
+                                    .isEmpty()));
+                } else if (rejection.before() == null) {
+                    tests.add(DynamicTest.dynamicTest(
+                            kind + " " + one,
+                            () -> assertThat(refusals(schema, one))
+                                    .as("%s %s", kind, one)
+                                    .anyMatch(refusal -> refusal.contains(rejection.says()))));
+                }
+            }
+        }
+        return tests.stream();
+    }
+
+    /** What the structural schema and the Java types have against an object. */
+    private List<String> refusals(Schema schema, SchemaCase one) {
+        String json = one.object().toString();
+        List<String> refusals = new ArrayList<>();
+        schema.validate(json, InputFormat.JSON).stream().map(Error::toString).forEach(refusals::add);
+        ApportionResource<?, ?> resource = serialization.unmarshal(json, Objects.requireNonNull(TYPES.get(one.kind())));
+        String unreadable = resource.unreadable();
+        if (unreadable != null) {
+            refusals.add(unreadable);
+        } else if (resource.getSpec() == null) {
+            refusals.add("no spec");
+        }
+        return refusals;
+    }
+
+    /** The schema without the words that only Kubernetes knows. */
+    private static JsonNode standard(JsonNode schema) {
+        if (schema instanceof ObjectNode object) {
+            object.properties().removeIf(property -> property.getKey().startsWith("x-kubernetes-"));
+        }
+        schema.forEach(SchemaCasesTest::standard);
+        return schema;
+    }
+
+    private JSONSchemaProps schema(String kind) throws IOException {
+        String name = kind.toLowerCase(Locale.ROOT) + "s.apportion.dev-v1.yaml";
+        try (InputStream manifest =
+                Objects.requireNonNull(ApportionResource.class.getResourceAsStream("crds/" + name), name)) {
+            return serialization
+                    .unmarshal(manifest, CustomResourceDefinition.class)
+                    .getSpec()
+                    .getVersions()
+                    .getFirst()
+                    .getSchema()
+                    .getOpenAPIV3Schema();
+        }
+    }
+
+    private static JSONSchemaProps spec(JSONSchemaProps root) {
+        return Objects.requireNonNull(root.getProperties().get("spec"));
+    }
+
+    private static void collect(JSONSchemaProps schema, String field, List<Constraint> constraints) {
+        keyword(schema.getMinimum(), field, "minimum", constraints);
+        keyword(schema.getMaximum(), field, "maximum", constraints);
+        keyword(schema.getMinLength(), field, "minLength", constraints);
+        keyword(schema.getMaxLength(), field, "maxLength", constraints);
+        keyword(schema.getMinItems(), field, "minItems", constraints);
+        keyword(schema.getMaxItems(), field, "maxItems", constraints);
+        keyword(schema.getMinProperties(), field, "minProperties", constraints);
+        keyword(schema.getMaxProperties(), field, "maxProperties", constraints);
+        keyword(schema.getPattern(), field, "pattern", constraints);
+        keyword(schema.getEnum().isEmpty() ? null : schema.getEnum(), field, "enum", constraints);
+        keyword(schema.getXKubernetesListType(), field, "unique", constraints);
+        for (ValidationRule rule : schema.getXKubernetesValidations()) {
+            constraints.add(new Constraint(field, "rule", rule.getMessage()));
+        }
+        for (String required : schema.getRequired()) {
+            constraints.add(new Constraint(field + "." + required, "required", ""));
+        }
+        if (schema.getProperties() != null) {
+            schema.getProperties().forEach((name, property) -> collect(property, field + "." + name, constraints));
+        }
+        if (schema.getItems() != null) {
+            collect(schema.getItems().getSchema(), field + "[]", constraints);
+        }
+        if (schema.getAdditionalProperties() != null) {
+            collect(schema.getAdditionalProperties().getSchema(), field + "{}", constraints);
+        }
+    }
+
+    private static void keyword(@Nullable Object value, String field, String keyword, List<Constraint> constraints) {
+        if (value != null) {
+            constraints.add(new Constraint(field, keyword, ""));
+        }
+    }
+
+    /** The field with {@code []} for an index and {@code {}} for the key of a map. */
+    private static String general(JSONSchemaProps spec, String field) {
+        StringBuilder general = new StringBuilder("spec");
+        JSONSchemaProps schema = spec;
+        for (String step : field.substring("spec".length()).split("(?=[.\\[])", -1)) {
+            if (step.startsWith("[")) {
+                general.append("[]");
+                schema = schema.getItems().getSchema();
+            } else if (schema.getAdditionalProperties() != null) {
+                general.append("{}");
+                schema = schema.getAdditionalProperties().getSchema();
+            } else if (!step.isEmpty()) {
+                general.append(step);
+                schema = Objects.requireNonNull(schema.getProperties().get(step.substring(1)), field);
+            }
+        }
+        return general.toString();
+    }
+}

@@ -1,0 +1,230 @@
+package dev.apportion.allocation;
+
+import dev.apportion.allocation.Allocation.Piece;
+import dev.apportion.allocation.Problem.Replica;
+import dev.apportion.allocation.Problem.Stream;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.IntFunction;
+
+/**
+ * A problem in its canonical form, as primitive arrays: replicas by descending capacity, streams by descending rate, ties
+ * by name. Rates and capacities are scaled by powers of two to lie near 1, so that nothing overflows and the unit of
+ * measurement cannot matter.
+ */
+final class Instance {
+
+    final Problem problem;
+    final Eligibility eligibility;
+
+    /** Number of replicas. */
+    final int m;
+
+    /** Capacity by canonical replica, descending. */
+    final double[] capacity;
+
+    /** Group by canonical replica, or {@link Eligibility#NONE}. */
+    final int[] group;
+
+    /** The replicas of each group, ascending. */
+    final int[][] replicasOfGroup;
+
+    /** Number of streams. */
+    final int n;
+
+    /** The streams before this one have a rate greater than zero. */
+    final int rated;
+
+    /** Rate by canonical stream, descending. */
+    final double[] rate;
+
+    /** How many replicas a canonical stream may use: k, or the number of eligible replicas if that is less. */
+    final int[] limit;
+
+    /** Class by canonical stream, or {@link Eligibility#NONE}. */
+    final int[] streamClass;
+
+    private final int[] replicaAt;
+    private final int[] streamAt;
+    private final int[] nameRank;
+    private final int loadExponent;
+
+    Instance(Problem problem) {
+        this.problem = problem;
+        eligibility = Eligibility.of(problem);
+        List<Replica> replicas = problem.replicas();
+        List<Stream> streams = problem.streams();
+
+        m = replicas.size();
+        double[] capacities = new double[m];
+        for (int i = 0; i < m; i++) {
+            capacities[i] = replicas.get(i).capacity();
+        }
+        int capacityExponent = largestExponent(capacities);
+        int[] rankByIndex = nameRanks(replicas);
+        replicaAt = DescendingOrder.of(capacities, Comparator.comparingInt(i -> rankByIndex[i]));
+        nameRank = new int[m];
+        for (int i = 0; i < m; i++) {
+            nameRank[i] = rankByIndex[replicaAt[i]];
+        }
+        capacity = scaled(capacities, replicaAt, capacityExponent);
+        for (int i = 0; i < m; i++) {
+            capacity[i] = Math.max(capacity[i], Double.MIN_NORMAL);
+        }
+        group = new int[m];
+        int[] sizes = new int[eligibility.groupCount()];
+        for (int i = 0; i < m; i++) {
+            group[i] = eligibility.groupOf(replicaAt[i]);
+            if (group[i] != Eligibility.NONE) {
+                sizes[group[i]]++;
+            }
+        }
+        replicasOfGroup = new int[sizes.length][];
+        for (int g = 0; g < sizes.length; g++) {
+            replicasOfGroup[g] = new int[sizes[g]];
+        }
+        for (int i = m - 1; i >= 0; i--) {
+            if (group[i] != Eligibility.NONE) {
+                replicasOfGroup[group[i]][--sizes[group[i]]] = i;
+            }
+        }
+
+        n = streams.size();
+        double[] rates = new double[n];
+        int[] most = new int[n];
+        for (int j = 0; j < n; j++) {
+            Stream stream = streams.get(j);
+            rates[j] = Math.max(0, stream.rate());
+            most[j] = Math.max(1, stream.maxReplicas());
+        }
+        int rateExponent = largestExponent(rates);
+        streamAt = DescendingOrder.of(
+                rates, Comparator.comparing(j -> streams.get(j).name()));
+        rate = scaled(rates, streamAt, rateExponent);
+        limit = new int[n];
+        streamClass = new int[n];
+        int positive = 0;
+        for (int j = 0; j < n; j++) {
+            streamClass[j] = eligibility.classOf(streamAt[j]);
+            limit[j] =
+                    Math.min(Math.max(1, streams.get(streamAt[j]).maxReplicas()), eligibility.eligible(streamClass[j]));
+            positive += rate[j] > 0 ? 1 : 0;
+        }
+        rated = positive;
+        loadExponent = rateExponent - capacityExponent;
+    }
+
+    private static int largestExponent(double[] values) {
+        double largest = 0;
+        for (double value : values) {
+            largest = Math.max(largest, value);
+        }
+        return largest > 0 ? Math.clamp(Math.getExponent(largest), -1000, 1000) : 0;
+    }
+
+    private static double[] scaled(double[] values, int[] order, int exponent) {
+        double factor = Math.scalb(1.0, -exponent);
+        double[] scaled = new double[values.length];
+        for (int i = 0; i < scaled.length; i++) {
+            scaled[i] = values[order[i]] * factor;
+        }
+        return scaled;
+    }
+
+    /** The position of each replica of the problem in the order of names. */
+    private static int[] nameRanks(List<Replica> replicas) {
+        Integer[] byName = new Integer[replicas.size()];
+        Arrays.setAll(byName, i -> i);
+        Arrays.sort(byName, Comparator.comparing(i -> replicas.get(i).name()));
+        int[] rank = new int[byName.length];
+        for (int i = 0; i < rank.length; i++) {
+            rank[byName[i]] = i;
+        }
+        return rank;
+    }
+
+    /** The position of a canonical replica in the order of names. */
+    int nameRank(int replica) {
+        return nameRank[replica];
+    }
+
+    /** Whether a stream may use every replica that is eligible for it, so that it can be poured like a fluid. */
+    boolean free(int stream) {
+        return limit[stream] > 0 && limit[stream] == eligibility.eligible(streamClass[stream]);
+    }
+
+    /** Whether a stream may use a replica. */
+    boolean mayUse(int stream, int replica) {
+        return group[replica] != Eligibility.NONE
+                && Arrays.binarySearch(eligibility.groups(streamClass[stream]), group[replica]) >= 0;
+    }
+
+    /** The replicas that a class may use, ascending in the canonical order. */
+    int[] eligibleReplicas(int streamClass) {
+        int[] groups = eligibility.groups(streamClass);
+        if (groups.length == 1) {
+            return replicasOfGroup[groups[0]];
+        }
+        int[] eligible = new int[eligibility.eligible(streamClass)];
+        int count = 0;
+        for (int g : groups) {
+            System.arraycopy(replicasOfGroup[g], 0, eligible, count, replicasOfGroup[g].length);
+            count += replicasOfGroup[g].length;
+        }
+        Arrays.sort(eligible);
+        return eligible;
+    }
+
+    /** The pieces of one stream that has the given amounts on the given replicas, by name; the shares add up to one. */
+    List<Piece> pieces(int[] replicas, double[] amounts, int from, int to) {
+        if (to - from == 1) {
+            return List.of(new Piece(replicaAt[replicas[from]], 1.0));
+        }
+        double sum = 0;
+        boolean equal = true;
+        for (int p = from; p < to; p++) {
+            sum += amounts[p];
+            equal &= amounts[p] == amounts[from];
+        }
+        record Ranked(int rank, Piece piece) {}
+        List<Ranked> ranked = new ArrayList<>(to - from);
+        for (int p = from; p < to; p++) {
+            double share = equal ? 1.0 / (to - from) : amounts[p] / sum;
+            if (share > 0) {
+                ranked.add(new Ranked(nameRank[replicas[p]], new Piece(replicaAt[replicas[p]], share)));
+            }
+        }
+        ranked.sort(Comparator.comparingInt(Ranked::rank));
+        Piece[] pieces = new Piece[ranked.size()];
+        for (int p = 0; p < pieces.length; p++) {
+            pieces[p] = ranked.get(p).piece();
+        }
+        return List.of(pieces);
+    }
+
+    /**
+     * Brings a solution back into the order and the units of the problem.
+     *
+     * @param pieces gives the pieces of each canonical stream
+     * @param level the level of each canonical replica
+     * @param bound the lower bound
+     */
+    Allocation allocation(IntFunction<List<Piece>> pieces, double[] level, double bound) {
+        List<List<Piece>> streams = new ArrayList<>(Collections.nCopies(n, List.of()));
+        for (int j = 0; j < n; j++) {
+            streams.set(streamAt[j], pieces.apply(j));
+        }
+        Double[] levels = new Double[m];
+        for (int i = 0; i < m; i++) {
+            levels[replicaAt[i]] = inUnits(level[i]);
+        }
+        return new Allocation(Collections.unmodifiableList(streams), List.of(levels), inUnits(bound));
+    }
+
+    private double inUnits(double load) {
+        return Math.min(Math.scalb(load, loadExponent), Double.MAX_VALUE);
+    }
+}

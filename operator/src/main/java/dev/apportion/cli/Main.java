@@ -1,0 +1,39 @@
+package dev.apportion.cli;
+
+import java.util.Locale;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+
+/** The program {@code apportion}. */
+@Command(
+        name = "apportion",
+        description = "DNS traffic allocation: which replicas each population of clients is answered, and in what"
+                + " proportions.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class,
+        subcommands = {OperatorCommand.class, SyncCommand.class, LocalCommand.class, PlanCommand.class})
+public final class Main {
+
+    private Main() {}
+
+    /** Runs a command and exits with its code: 0 well, 1 fatal or something is rejected, 2 bad input or options. */
+    public static void main(String[] args) {
+        // Nothing that is written may depend on where it is written.
+        Locale.setDefault(Locale.ROOT);
+        System.exit(commandLine().execute(args));
+    }
+
+    static CommandLine commandLine() {
+        return new CommandLine(new Main())
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setExecutionExceptionHandler((e, line, parsed) -> {
+                    line.getErr().println("apportion: " + message(e));
+                    return CommandLine.ExitCode.SOFTWARE;
+                });
+    }
+
+    private static String message(Throwable e) {
+        String own = e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
+        return e.getCause() == null ? own : own + ": " + message(e.getCause());
+    }
+}

@@ -1,0 +1,271 @@
+package dev.apportion.cli;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonMappingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.MappingIterator;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.exc.UnrecognizedPropertyException;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
+import dev.apportion.api.ApportionResource;
+import dev.apportion.api.DNSZone;
+import dev.apportion.api.DNSZoneSpec;
+import dev.apportion.api.ReplicaPool;
+import dev.apportion.api.ReplicaPoolSpec;
+import dev.apportion.api.TrafficService;
+import dev.apportion.api.TrafficServiceSpec;
+import dev.apportion.api.TrafficStream;
+import dev.apportion.api.TrafficStreamSpec;
+import dev.apportion.reconcile.Ref;
+import dev.apportion.reconcile.World;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Namespace;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** The world as manifests in files say it. Kinds that Apportion does not know are passed over. */
+final class Manifests implements World {
+
+    private static final String SERVICE_LABEL = "kubernetes.io/service-name";
+    private static final String DEFAULT_NAMESPACE = "default";
+    private static final Set<String> ENDINGS = Set.of(".yaml", ".yml", ".json");
+
+    private final List<DNSZone> zones = new ArrayList<>();
+    private final List<ReplicaPool> pools = new ArrayList<>();
+    private final List<TrafficService> services = new ArrayList<>();
+    private final List<TrafficStream> streams = new ArrayList<>();
+    private final Map<Ref, List<EndpointSlice>> slices = new HashMap<>();
+    private final Map<Ref, Map<String, String>> pods = new HashMap<>();
+    private final Map<String, Map<String, String>> namespaces = new HashMap<>();
+    private final Map<String, Path> seen = new HashMap<>();
+
+    private final ObjectMapper yaml = new ObjectMapper(new YAMLFactory());
+
+    /** As the cluster's client reads resources: the kinds are few and known here, so its registry of all kinds is not needed. */
+    private final ObjectMapper resources = JsonMapper.builder()
+            .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+            .build();
+
+    private final ObjectMapper strict = new ObjectMapper();
+
+    private Manifests() {}
+
+    /**
+     * Reads files, and the manifests in folders (not below them).
+     *
+     * @throws ManifestException if a file cannot be read or is no YAML, or two documents declare one resource
+     */
+    static Manifests read(List<Path> paths) throws ManifestException {
+        Manifests manifests = new Manifests();
+        for (Path path : paths) {
+            for (Path file : files(path)) {
+                manifests.readFile(file);
+            }
+        }
+        return manifests;
+    }
+
+    /** The manifests that a path stands for, in the order of their names. */
+    static List<Path> files(Path path) throws ManifestException {
+        if (!Files.isDirectory(path)) {
+            return List.of(path);
+        }
+        try (Stream<Path> entries = Files.list(path)) {
+            return entries.filter(entry -> ENDINGS.stream()
+                            .anyMatch(ending -> entry.getFileName().toString().endsWith(ending)))
+                    .filter(Files::isRegularFile)
+                    .sorted()
+                    .toList();
+        } catch (IOException e) {
+            throw new ManifestException("%s: cannot be listed: %s".formatted(path, e.getMessage()));
+        }
+    }
+
+    private void readFile(Path file) throws ManifestException {
+        try (MappingIterator<JsonNode> documents =
+                yaml.readerFor(JsonNode.class).readValues(yaml.getFactory().createParser(Files.newInputStream(file)))) {
+            int number = 0;
+            while (documents.hasNextValue()) {
+                number++;
+                JsonNode document = documents.nextValue();
+                if (document != null && !document.isNull() && !document.isMissingNode()) {
+                    take(document, file, number);
+                }
+            }
+        } catch (NoSuchFileException e) {
+            throw new ManifestException("%s: there is no such file".formatted(file));
+        } catch (JsonProcessingException e) {
+            throw new ManifestException("%s:%d:%d: this is no YAML: %s"
+                    .formatted(
+                            file,
+                            e.getLocation() == null ? 0 : e.getLocation().getLineNr(),
+                            e.getLocation() == null ? 0 : e.getLocation().getColumnNr(),
+                            e.getOriginalMessage()));
+        } catch (IOException | UncheckedIOException e) {
+            throw new ManifestException("%s: cannot be read: %s".formatted(file, e.getMessage()));
+        }
+    }
+
+    private void take(JsonNode document, Path file, int number) throws ManifestException {
+        if (!document.isObject()) {
+            throw new ManifestException(
+                    "%s: document %d is no object; a manifest begins with apiVersion and kind".formatted(file, number));
+        }
+        String kind = document.path("apiVersion").asText() + "/"
+                + document.path("kind").asText();
+        switch (kind) {
+            case "apportion.dev/v1alpha1/DNSZone" ->
+                zones.add(own(document, DNSZone.class, DNSZoneSpec.class, file, number));
+            case "apportion.dev/v1alpha1/ReplicaPool" ->
+                pools.add(own(document, ReplicaPool.class, ReplicaPoolSpec.class, file, number));
+            case "apportion.dev/v1alpha1/TrafficService" ->
+                services.add(own(document, TrafficService.class, TrafficServiceSpec.class, file, number));
+            case "apportion.dev/v1alpha1/TrafficStream" ->
+                streams.add(own(document, TrafficStream.class, TrafficStreamSpec.class, file, number));
+            case "discovery.k8s.io/v1/EndpointSlice" -> {
+                EndpointSlice slice = one(document, EndpointSlice.class, file, number);
+                String service = Objects.requireNonNullElse(slice.getMetadata().getLabels(), Map.<String, String>of())
+                        .get(SERVICE_LABEL);
+                if (service != null) {
+                    slices.computeIfAbsent(
+                                    new Ref(slice.getMetadata().getNamespace(), service), key -> new ArrayList<>())
+                            .add(slice);
+                }
+            }
+            case "v1/Pod" -> {
+                Pod pod = one(document, Pod.class, file, number);
+                pods.put(
+                        Ref.of(pod),
+                        Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.of()));
+            }
+            case "v1/Namespace" -> {
+                Namespace namespace = one(document, Namespace.class, file, number);
+                namespaces.put(
+                        namespace.getMetadata().getName(),
+                        Objects.requireNonNullElse(namespace.getMetadata().getLabels(), Map.of()));
+            }
+            case "v1/List" -> {
+                for (JsonNode item : document.path("items")) {
+                    take(item, file, number);
+                }
+            }
+            default -> {
+                if (kind.startsWith("apportion.dev/")) {
+                    throw new ManifestException(
+                            "%s: document %d: there is no kind %s; the kinds of apportion.dev/v1alpha1 are DNSZone, ReplicaPool, TrafficService and TrafficStream"
+                                    .formatted(file, number, kind));
+                }
+            }
+        }
+    }
+
+    /** One of Apportion's own resources. A field that it does not have is refused, as kubectl does: it may be a slip of the pen. */
+    private <S, R extends ApportionResource<S, ?>> R own(
+            JsonNode document, Class<R> type, Class<S> spec, Path file, int number) throws ManifestException {
+        R resource = one(document, type, file, number);
+        if (resource.getSpec() != null) {
+            try {
+                strict.treeToValue(document.path("spec"), spec);
+            } catch (UnrecognizedPropertyException e) {
+                resource.refuse("%s: there is no such field; maybe one of %s"
+                        .formatted(
+                                path(e),
+                                e.getKnownPropertyIds().stream()
+                                        .map(String::valueOf)
+                                        .sorted()
+                                        .collect(Collectors.joining(", "))));
+            } catch (JsonProcessingException e) {
+                resource.refuse(e.getOriginalMessage());
+            }
+        }
+        return resource;
+    }
+
+    private static String path(JsonMappingException e) {
+        StringBuilder path = new StringBuilder("spec");
+        for (JsonMappingException.Reference step : e.getPath()) {
+            path.append(step.getFieldName() == null ? "[" + step.getIndex() + "]" : "." + step.getFieldName());
+        }
+        return path.toString();
+    }
+
+    private <T extends HasMetadata> T one(JsonNode document, Class<T> type, Path file, int number)
+            throws ManifestException {
+        T resource;
+        try {
+            resource = resources.treeToValue(document, type);
+        } catch (JsonProcessingException e) {
+            throw new ManifestException("%s: document %d is no %s: %s"
+                    .formatted(file, number, type.getSimpleName(), e.getOriginalMessage()));
+        }
+        if (resource.getMetadata() == null || resource.getMetadata().getName() == null) {
+            throw new ManifestException(
+                    "%s: document %d, a %s, has no metadata.name".formatted(file, number, type.getSimpleName()));
+        }
+        if (resource.getMetadata().getNamespace() == null && !(resource instanceof Namespace)) {
+            resource.getMetadata().setNamespace(DEFAULT_NAMESPACE);
+        }
+        String key = "%s %s/%s"
+                .formatted(
+                        type.getSimpleName(),
+                        resource.getMetadata().getNamespace(),
+                        resource.getMetadata().getName());
+        Path other = seen.putIfAbsent(key, file);
+        if (other != null) {
+            throw new ManifestException(
+                    "%s: document %d declares the %s, which %s declares too; maybe delete one of the two"
+                            .formatted(file, number, key, other));
+        }
+        return resource;
+    }
+
+    @Override
+    public List<DNSZone> zones() {
+        return zones;
+    }
+
+    @Override
+    public List<ReplicaPool> pools() {
+        return pools;
+    }
+
+    @Override
+    public List<TrafficService> services() {
+        return services;
+    }
+
+    @Override
+    public List<TrafficStream> streams() {
+        return streams;
+    }
+
+    @Override
+    public List<EndpointSlice> endpointSlices(Ref service) {
+        return slices.getOrDefault(service, List.of());
+    }
+
+    @Override
+    public Map<String, String> podAnnotations(Ref pod) {
+        return pods.getOrDefault(pod, Map.of());
+    }
+
+    @Override
+    public Map<String, String> namespaceLabels(String namespace) {
+        return namespaces.getOrDefault(namespace, Map.of());
+    }
+}

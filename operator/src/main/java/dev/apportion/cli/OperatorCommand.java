@@ -1,0 +1,73 @@
+package dev.apportion.cli;
+
+import dev.apportion.reconcile.ApportionOperator;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code apportion operator}: runs in the cluster, or against the kubeconfig. */
+@Command(
+        name = "operator",
+        description = "Runs the operator in the cluster, or against the current context of the kubeconfig.",
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:stopped cleanly", "1:a fatal error", "2:bad options"})
+final class OperatorCommand implements Callable<Integer> {
+
+    @Option(
+            names = {"-n", "--namespaces"},
+            split = ",",
+            paramLabel = "NAMESPACE",
+            description = "The namespaces to watch; default: all.")
+    private Set<String> namespaces = Set.of();
+
+    @Option(
+            names = "--reconcile-interval",
+            defaultValue = "PT10M",
+            description = "How often everything is looked at again although nothing happened (ISO 8601); default:"
+                    + " ${DEFAULT-VALUE}.")
+    private Duration reconcileInterval = ApportionOperator.Settings.DEFAULT.reconcileInterval();
+
+    @Option(
+            names = "--verify-interval",
+            defaultValue = "PT30S",
+            description = "How often the DNS servers are asked although nothing changed (ISO 8601); default:"
+                    + " ${DEFAULT-VALUE}.")
+    private Duration verifyInterval = ApportionOperator.Settings.DEFAULT.verifyInterval();
+
+    @Option(
+            names = "--verify-grace",
+            defaultValue = "PT10S",
+            description = "How long DNS servers may lag behind a change before it is said (ISO 8601); default:"
+                    + " ${DEFAULT-VALUE}.")
+    private Duration verifyGrace = ApportionOperator.Settings.DEFAULT.verifyGrace();
+
+    @Override
+    public Integer call() throws InterruptedException {
+        CountDownLatch stopped = new CountDownLatch(1);
+        try (KubernetesClient client = new KubernetesClientBuilder().build();
+                ApportionOperator operator = new ApportionOperator(
+                        client,
+                        new ApportionOperator.Settings(namespaces, reconcileInterval, verifyInterval, verifyGrace),
+                        Clock.systemUTC())) {
+            Thread main = Thread.currentThread();
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+                stopped.countDown();
+                try {
+                    main.join(Duration.ofSeconds(20));
+                } catch (InterruptedException e) {
+                    main.interrupt();
+                }
+            }));
+            operator.start();
+            stopped.await();
+        }
+        return CommandLine.ExitCode.OK;
+    }
+}

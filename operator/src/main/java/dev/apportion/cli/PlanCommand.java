@@ -1,0 +1,65 @@
+package dev.apportion.cli;
+
+import dev.apportion.reconcile.Plan;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code apportion plan}: what would be published, from manifests alone. */
+@Command(
+        name = "plan",
+        description = "Computes what would be published, from manifests alone.",
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:everything is accepted", "1:some resource is rejected", "2:the input cannot be read"})
+final class PlanCommand implements Callable<Integer> {
+
+    /** The forms of the output. */
+    enum Output {
+        table,
+        json
+    }
+
+    @Option(
+            names = {"-f", "--filename"},
+            required = true,
+            arity = "1..*",
+            paramLabel = "PATH",
+            description = "Manifests, or folders of them: Apportion's resources, EndpointSlices, Pods, Namespaces.")
+    private List<Path> paths = new ArrayList<>();
+
+    @Option(
+            names = {"-o", "--output"},
+            defaultValue = "table",
+            description = "${COMPLETION-CANDIDATES}; default: ${DEFAULT-VALUE}.")
+    private Output output = Output.table;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() {
+        PrintWriter out = spec.commandLine().getOut();
+        Plan plan;
+        try {
+            plan = Plan.of(Manifests.read(paths), zone -> Optional.empty());
+        } catch (ManifestException e) {
+            spec.commandLine().getErr().println(e.getMessage());
+            return CommandLine.ExitCode.USAGE;
+        }
+        switch (output) {
+            case json -> out.println(PlanReport.json(plan));
+            case table -> out.print(PlanTable.text(plan));
+        }
+        out.flush();
+        return plan.problems().isEmpty() ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+    }
+}

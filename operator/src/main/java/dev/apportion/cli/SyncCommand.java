@@ -1,0 +1,133 @@
+package dev.apportion.cli;
+
+import dev.apportion.dns.coredns.DirectoryPublisher;
+import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Semaphore;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code apportion sync}: a CoreDNS outside the cluster sees the same files as one inside. */
+@Command(
+        name = "sync",
+        description = "Copies the operator's zone ConfigMaps into a folder, for a CoreDNS outside the cluster.",
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:stopped cleanly", "1:a fatal error", "2:bad options"})
+final class SyncCommand implements Callable<Integer> {
+
+    private static final Logger LOG = LoggerFactory.getLogger(SyncCommand.class);
+
+    private static final String SHARDS = "apportion.dev/part-of=coredns";
+
+    @Parameters(
+            paramLabel = "DIR",
+            description =
+                    "The folder to write; a Corefile is put there where there is none: coredns -conf DIR/Corefile")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Path directory;
+
+    @Option(
+            names = {"-n", "--namespace"},
+            description = "The namespace of the DNSZones; default: that of the current context.")
+    private @Nullable String namespace;
+
+    @Option(
+            names = "--config-map",
+            defaultValue = "apportion-coredns",
+            description = "The name of the ConfigMaps without their number; default: ${DEFAULT-VALUE}.")
+    private String configMap = "apportion-coredns";
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        CorefileFolder.prepare(directory);
+        DirectoryPublisher publisher = new DirectoryPublisher(directory);
+        Semaphore changes = new Semaphore(0);
+        Thread main = Thread.currentThread();
+        Runtime.getRuntime().addShutdownHook(new Thread(main::interrupt));
+        try (KubernetesClient client = new KubernetesClientBuilder().build()) {
+            String watched = Objects.requireNonNullElseGet(
+                    namespace, () -> Objects.requireNonNullElse(client.getNamespace(), "default"));
+            try (SharedIndexInformer<ConfigMap> informer =
+                    client.configMaps().inNamespace(watched).withLabel(SHARDS).inform(new Wake(changes))) {
+                LOG.atInfo()
+                        .addKeyValue("namespace", watched)
+                        .addKeyValue("directory", directory)
+                        .log("Following the zones' ConfigMaps");
+                copy(informer, publisher);
+                while (!Thread.currentThread().isInterrupted()) {
+                    changes.acquire();
+                    changes.drainPermits();
+                    copy(informer, publisher);
+                }
+            }
+        } catch (InterruptedException e) {
+            LOG.info("Stopped");
+        }
+        return CommandLine.ExitCode.OK;
+    }
+
+    private void copy(SharedIndexInformer<ConfigMap> informer, DirectoryPublisher publisher) {
+        Map<Integer, Map<String, String>> shards = new HashMap<>();
+        for (ConfigMap found : informer.getStore().list()) {
+            shard(found).ifPresent(shard -> shards.put(shard, Objects.requireNonNullElse(found.getData(), Map.of())));
+        }
+        switch (publisher.mirror(shards)) {
+            case DirectoryPublisher.Outcome.Written written -> {
+                if (!written.written().isEmpty() || !written.removed().isEmpty()) {
+                    LOG.atInfo()
+                            .addKeyValue("written", written.written())
+                            .addKeyValue("removed", written.removed())
+                            .log("Copied");
+                }
+                written.refused()
+                        .forEach((domain, reason) -> LOG.atWarn()
+                                .addKeyValue("domain", domain)
+                                .addKeyValue("reason", reason)
+                                .log("A zone stays as it was"));
+            }
+            case DirectoryPublisher.Outcome.Blocked(String message) -> LOG.error(message);
+            case DirectoryPublisher.Outcome.Failed(String message) -> LOG.error(message);
+        }
+    }
+
+    /** The number at the end of a ConfigMap's name. */
+    private Optional<Integer> shard(ConfigMap found) {
+        String name = found.getMetadata().getName();
+        String number = name.startsWith(configMap + "-") ? name.substring(configMap.length() + 1) : "";
+        return number.matches("[0-9]{1,3}") ? Optional.of(Integer.parseInt(number)) : Optional.empty();
+    }
+
+    /** Wakes the copier; several changes at once make one copy. */
+    private record Wake(Semaphore changes) implements ResourceEventHandler<ConfigMap> {
+
+        @Override
+        public void onAdd(ConfigMap added) {
+            changes.release();
+        }
+
+        @Override
+        public void onUpdate(ConfigMap before, ConfigMap after) {
+            changes.release();
+        }
+
+        @Override
+        public void onDelete(ConfigMap deleted, boolean unknown) {
+            changes.release();
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package dev.apportion.reconcile;
+
+import dev.apportion.records.Answers;
+import dev.apportion.records.FixedRecord;
+import dev.apportion.records.NameServer;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+
+/**
+ * A DNSZone whose specification is valid and whose domain is its own.
+ *
+ * @param domain the canonical domain
+ * @param ttlSeconds the time to live of answers, where a service says nothing else
+ * @param negativeTtlSeconds how long non-existence may be remembered
+ * @param nameServers its name servers, at least one
+ * @param fixedRecords records served as declared
+ * @param allows says whether services of a namespace, given its name and labels, may publish here
+ * @param coreDns where and how its records are written
+ * @param verifyAt the authoritative servers to ask
+ */
+public record AdmittedZone(
+        Ref ref,
+        String domain,
+        int ttlSeconds,
+        int negativeTtlSeconds,
+        List<NameServer> nameServers,
+        List<FixedRecord> fixedRecords,
+        Predicate<Namespace> allows,
+        CoreDns coreDns,
+        VerifyAt verifyAt) {
+
+    public AdmittedZone {
+        nameServers = List.copyOf(nameServers);
+        fixedRecords = List.copyOf(fixedRecords);
+    }
+
+    /** A namespace's name and labels. */
+    public record Namespace(String name, Map<String, String> labels) {}
+
+    /**
+     * The CoreDNS back end.
+     *
+     * @param answers how many addresses one response holds
+     * @param configMap the common part of the names of the ConfigMaps
+     * @param shards how many ConfigMaps there are
+     * @param directory where CoreDNS sees the files
+     * @param annotate whether CoreDNS' pods are annotated so that their mounts are refreshed at once
+     */
+    public record CoreDns(Answers answers, String configMap, int shards, String directory, boolean annotate) {}
+
+    /** The authoritative servers to ask whether they answer as published. */
+    public sealed interface VerifyAt {
+
+        /** Nobody is asked. */
+        record Nobody() implements VerifyAt {}
+
+        /** Fixed addresses. */
+        record Servers(List<InetSocketAddress> addresses) implements VerifyAt {
+            public Servers {
+                addresses = List.copyOf(addresses);
+            }
+        }
+
+        /** Every ready endpoint of a Service in the zone's namespace. */
+        record Service(String name, int port) implements VerifyAt {}
+    }
+}

@@ -1,0 +1,35 @@
+package dev.apportion.reconcile;
+
+import dev.apportion.records.Answers;
+import inet.ipaddr.IPAddress;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.Set;
+
+/**
+ * One stream of one service, ready to be allocated.
+ *
+ * @param service the TrafficService
+ * @param stream the name of the TrafficStream, empty for the implicit one
+ * @param hostname the canonical host name that its clients ask for
+ * @param rate requests/s; zero when nothing is known
+ * @param maxReplicas k, the most replicas that its answers may use; empty for the default of the kind of answers
+ * @param answers how many addresses one response holds
+ * @param sites the sites that may serve it; empty for all
+ * @param clients the address blocks that its clients ask from; empty for everyone else
+ */
+public record Demand(
+        Ref service,
+        String stream,
+        String hostname,
+        double rate,
+        OptionalInt maxReplicas,
+        Answers answers,
+        Set<String> sites,
+        List<IPAddress> clients) {
+
+    /** Its name in the allocation problem, unique within a pool. */
+    String key() {
+        return service + "/" + stream;
+    }
+}

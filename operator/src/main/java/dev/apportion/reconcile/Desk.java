@@ -1,0 +1,271 @@
+package dev.apportion.reconcile;
+
+import dev.apportion.api.DNSZone;
+import dev.apportion.api.ReplicaPool;
+import dev.apportion.api.TrafficService;
+import dev.apportion.api.TrafficStream;
+import dev.apportion.reconcile.ZoneStanding.Servers;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What the reconcilers share: the caches, the verdicts on all resources, the plan of each pool and the standing of each
+ * zone. It decides who has to look again when one of them changes.
+ */
+final class Desk {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Desk.class);
+
+    private final ClusterWorld world;
+    private final Signals signals;
+    private final AtomicLong version = new AtomicLong();
+    private final Map<Ref, PoolPlan> plans = new ConcurrentHashMap<>();
+    private final Map<Ref, ZoneStanding> standings = new ConcurrentHashMap<>();
+    private final Map<Ref, Servers> servers = new ConcurrentHashMap<>();
+    private volatile boolean open;
+    private volatile @Nullable Judgement latest;
+
+    private record Judgement(long version, Admission admission) {}
+
+    Desk(ClusterWorld world, Signals signals) {
+        this.world = world;
+        this.signals = signals;
+    }
+
+    ClusterWorld world() {
+        return world;
+    }
+
+    /** Whether every cache has been filled; before that nothing is decided, because what is missing may just not be here yet. */
+    boolean isOpen() {
+        return open;
+    }
+
+    /** Called once every cache has been filled. */
+    void open() {
+        open = true;
+        lookAtEverything();
+    }
+
+    /** The verdicts on all resources as they are now. */
+    Admission admission() {
+        long now = version.get();
+        Judgement known = latest;
+        if (known != null && known.version() == now) {
+            return known.admission();
+        }
+        Admission admission = Admission.of(world);
+        latest = new Judgement(now, admission);
+        return admission;
+    }
+
+    /** Plans a pool with what is known now. */
+    PoolPlan plan(AdmittedPool pool) {
+        Admission admission = admission();
+        PoolPlan plan = PoolPlanner.plan(pool, Members.of(pool, world), Demands.of(pool.ref(), admission));
+        PoolPlan before = plans.put(pool.ref(), plan);
+        if (!plan.equals(before)) {
+            LOG.atInfo()
+                    .addKeyValue("pool", pool.ref())
+                    .addKeyValue("ready", plan.ready())
+                    .addKeyValue("streams", plan.streams().size())
+                    .addKeyValue("makespan", plan.makespan())
+                    .addKeyValue("gap", plan.optimalityGap())
+                    .log("Plan changed");
+            Set<Ref> services = servicesOf(plan);
+            if (before != null) {
+                services.addAll(servicesOf(before));
+            }
+            Signals.raise(signals.pools, List.of(pool.ref()));
+            Signals.raise(signals.services, services);
+            Signals.raise(signals.streams, streamsOf(services));
+            Signals.raise(
+                    signals.zones,
+                    services.stream()
+                            .flatMap(service -> admission.service(service).stream())
+                            .map(AdmittedService::zone)
+                            .collect(Collectors.toSet()));
+        }
+        return plan;
+    }
+
+    /** The plan of a pool; made now where there is none, or none that knows all of the pool's streams. */
+    Optional<PoolPlan> planned(Ref pool) {
+        Admission admission = admission();
+        return admission.pool(pool).map(admitted -> {
+            PoolPlan plan = plans.get(pool);
+            return plan != null && covers(plan, Demands.of(pool, admission)) ? plan : plan(admitted);
+        });
+    }
+
+    private static boolean covers(PoolPlan plan, List<Demand> demands) {
+        Set<Demand> planned =
+                plan.streams().stream().map(PoolPlan.Stream::demand).collect(Collectors.toSet());
+        return planned.containsAll(demands);
+    }
+
+    void forgetPlan(Ref pool) {
+        plans.remove(pool);
+    }
+
+    Optional<ZoneStanding> standing(Ref zone) {
+        return Optional.ofNullable(standings.get(zone));
+    }
+
+    Servers servers(Ref zone) {
+        return servers.getOrDefault(zone, Servers.NONE);
+    }
+
+    /** Notes where a zone stands now, and tells its services when that is news. */
+    void stands(Ref zone, ZoneStanding standing, Servers asked) {
+        ZoneStanding before = standings.put(zone, standing);
+        Servers askedBefore = servers.put(zone, asked);
+        if (before == null || !asked.equals(askedBefore)) {
+            lookAtServicesOf(zone);
+        } else {
+            Set<Ref> services = standing.servicesThatDiffer(before);
+            Signals.raise(signals.services, services);
+            Signals.raise(signals.streams, streamsOf(services));
+        }
+    }
+
+    void forgetZone(Ref zone) {
+        standings.remove(zone);
+        servers.remove(zone);
+    }
+
+    /** Called when the servers of a zone were found to answer otherwise than before. */
+    void verified(Ref zone) {
+        Signals.raise(signals.zones, List.of(zone));
+        lookAtServicesOf(zone);
+    }
+
+    void zoneChanged(@Nullable DNSZone before, @Nullable DNSZone after) {
+        version.incrementAndGet();
+        if (open) {
+            lookAtEverything();
+        }
+    }
+
+    void poolChanged(@Nullable ReplicaPool before, @Nullable ReplicaPool after) {
+        version.incrementAndGet();
+        if (open) {
+            Ref pool = Ref.of(after != null ? after : java.util.Objects.requireNonNull(before));
+            lookAtServices(world.services().stream()
+                    .filter(service -> service.getSpec() != null
+                            && pool.equals(new Ref(
+                                    service.getMetadata().getNamespace(),
+                                    service.getSpec().poolRef().name())))
+                    .toList());
+        }
+    }
+
+    void serviceChanged(@Nullable TrafficService before, @Nullable TrafficService after) {
+        version.incrementAndGet();
+        if (open) {
+            Set<String> hosts = Stream.of(Optional.ofNullable(before), Optional.ofNullable(after))
+                    .flatMap(Optional::stream)
+                    .flatMap(service -> ServiceAdmission.hostname(service).stream())
+                    .collect(Collectors.toSet());
+            lookAtServices(Stream.concat(
+                            Stream.of(Optional.ofNullable(before), Optional.ofNullable(after))
+                                    .flatMap(Optional::stream),
+                            world.services().stream()
+                                    .filter(service -> ServiceAdmission.hostname(service)
+                                            .filter(hosts::contains)
+                                            .isPresent()))
+                    .toList());
+            // A zone may have lost its domain to a service's host name, or get it back.
+            Signals.raise(signals.zones, refs(world.zones()));
+        }
+    }
+
+    void streamChanged(@Nullable TrafficStream before, @Nullable TrafficStream after) {
+        version.incrementAndGet();
+        if (open) {
+            Set<Ref> services = Stream.of(Optional.ofNullable(before), Optional.ofNullable(after))
+                    .flatMap(Optional::stream)
+                    .filter(stream -> stream.getSpec() != null)
+                    .map(stream -> new Ref(
+                            stream.getMetadata().getNamespace(),
+                            stream.getSpec().serviceRef().name()))
+                    .collect(Collectors.toSet());
+            lookAtServices(world.services().stream()
+                    .filter(service -> services.contains(Ref.of(service)))
+                    .toList());
+            Signals.raise(signals.streams, streamsOf(services));
+        }
+    }
+
+    void namespaceChanged() {
+        version.incrementAndGet();
+        if (open) {
+            lookAtEverything();
+        }
+    }
+
+    /** Services, with their streams, pools and zones. */
+    private void lookAtServices(Collection<TrafficService> services) {
+        Set<Ref> serviceRefs = refs(services);
+        Set<Ref> pools = new HashSet<>();
+        Set<Ref> zones = new HashSet<>();
+        for (TrafficService service : services) {
+            ServiceAdmission.zone(service).ifPresent(zones::add);
+            if (service.getSpec() != null) {
+                pools.add(new Ref(
+                        service.getMetadata().getNamespace(),
+                        service.getSpec().poolRef().name()));
+            }
+        }
+        Signals.raise(signals.services, serviceRefs);
+        Signals.raise(signals.streams, streamsOf(serviceRefs));
+        Signals.raise(signals.pools, pools);
+        Signals.raise(signals.zones, zones);
+    }
+
+    private void lookAtServicesOf(Ref zone) {
+        Set<Ref> services = world.services().stream()
+                .filter(service ->
+                        ServiceAdmission.zone(service).filter(zone::equals).isPresent())
+                .map(Ref::of)
+                .collect(Collectors.toSet());
+        Signals.raise(signals.services, services);
+        Signals.raise(signals.streams, streamsOf(services));
+    }
+
+    private void lookAtEverything() {
+        Signals.raise(signals.pools, refs(world.pools()));
+        Signals.raise(signals.zones, refs(world.zones()));
+        Signals.raise(signals.services, refs(world.services()));
+        Signals.raise(signals.streams, refs(world.streams()));
+    }
+
+    private Set<Ref> streamsOf(Set<Ref> services) {
+        return world.streams().stream()
+                .filter(stream -> stream.getSpec() != null
+                        && services.contains(new Ref(
+                                stream.getMetadata().getNamespace(),
+                                stream.getSpec().serviceRef().name())))
+                .map(Ref::of)
+                .collect(Collectors.toSet());
+    }
+
+    private static Set<Ref> servicesOf(PoolPlan plan) {
+        return plan.streams().stream().map(stream -> stream.demand().service()).collect(Collectors.toSet());
+    }
+
+    private static Set<Ref> refs(Collection<? extends io.fabric8.kubernetes.api.model.HasMetadata> resources) {
+        return resources.stream().map(Ref::of).collect(Collectors.toSet());
+    }
+}

@@ -1,0 +1,225 @@
+package dev.apportion.reconcile;
+
+import dev.apportion.dns.wire.Verdict;
+import dev.apportion.reconcile.ZoneStanding.Servers;
+import dev.apportion.reconcile.ZoneStanding.Verified;
+import dev.apportion.reconcile.ZoneStanding.Write;
+import dev.apportion.records.Host;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** Says what holds of plans, of what was written, and of what the servers answer. Pure. */
+final class Findings {
+
+    /** How many names a message lists before it only counts. */
+    private static final int NAMES_SHOWN = 8;
+
+    private Findings() {}
+
+    /** {@code LoadAvailable} and {@code Allocated} of a pool. */
+    static List<Finding> of(PoolPlan plan) {
+        return List.of(
+                Finding.unknown(
+                        Finding.LOAD_AVAILABLE, "NoSource", "no load source: capacity and declared rates decide alone"),
+                allocated(plan));
+    }
+
+    /** {@code ResolvedRefs} of a pool one of whose Services has no EndpointSlice. */
+    static Optional<Finding> missingServices(AdmittedPool pool, World world) {
+        List<String> missing = pool.sites().stream()
+                .flatMap(site -> site.source() instanceof AdmittedPool.Source.Service(String name)
+                        ? Stream.of(name)
+                        : Stream.empty())
+                .filter(name -> world.endpointSlices(new Ref(pool.ref().namespace(), name))
+                        .isEmpty())
+                .toList();
+        return missing.isEmpty()
+                ? Optional.empty()
+                : Optional.of(Finding.no(
+                        Finding.RESOLVED_REFS,
+                        "EndpointSlicesNotFound",
+                        "no EndpointSlice belongs to the Service %s in the namespace %s; maybe the Service does not exist"
+                                .formatted(listed(missing), pool.ref().namespace())));
+    }
+
+    static Finding allocated(PoolPlan plan) {
+        long ready = plan.ready();
+        if (ready == 0) {
+            return Finding.no(
+                    Finding.ALLOCATED,
+                    "NoReadyReplicas",
+                    "none of the %d replicas is ready; the last answers stay"
+                            .formatted(plan.replicas().size()));
+        }
+        List<String> without = plan.streams().stream()
+                .filter(stream -> stream.answers().isEmpty())
+                .map(stream -> stream.demand().key())
+                .toList();
+        if (!without.isEmpty()) {
+            return Finding.no(
+                    Finding.ALLOCATED,
+                    "NoReplicaForStream",
+                    "no ready replica may serve the streams %s; the last answers stay. Maybe spec.sites of the streams is too narrow"
+                            .formatted(listed(without)));
+        }
+        if (plan.streams().isEmpty()) {
+            return Finding.yes(Finding.ALLOCATED, "NoStreams", "no accepted TrafficService refers to the pool");
+        }
+        List<String> unused = plan.unused();
+        if (!unused.isEmpty()) {
+            return Finding.yes(
+                    Finding.ALLOCATED,
+                    "ReplicasUnused",
+                    "%d of %d ready replicas are in no answer: %s; maybe raise spec.maxReplicas of a service"
+                            .formatted(unused.size(), ready, listed(unused)));
+        }
+        return Finding.yes(
+                Finding.ALLOCATED,
+                "Allocated",
+                "%d streams over %d replicas".formatted(plan.streams().size(), ready));
+    }
+
+    private static String listed(List<String> names) {
+        String shown = names.stream().limit(NAMES_SHOWN).collect(Collectors.joining(", "));
+        return names.size() > NAMES_SHOWN ? "%s and %d more".formatted(shown, names.size() - NAMES_SHOWN) : shown;
+    }
+
+    /** {@code Programmed} of a zone. */
+    static Finding programmed(ZoneStanding standing) {
+        List<String> failures = new ArrayList<>();
+        String reason = "";
+        for (Map.Entry<Integer, Write> entry : standing.writes().entrySet()) {
+            Optional<Finding> failure = failure(entry.getValue());
+            if (failure.isPresent()) {
+                failures.add(
+                        "shard %d: %s".formatted(entry.getKey(), failure.get().message()));
+                reason = failure.get().reason();
+            }
+        }
+        return failures.isEmpty()
+                ? Finding.yes(
+                        Finding.PROGRAMMED,
+                        "Programmed",
+                        "%d ConfigMaps hold the zone"
+                                .formatted(standing.writes().size()))
+                : Finding.no(Finding.PROGRAMMED, reason, String.join("; ", failures) + "; what was published stays");
+    }
+
+    /** {@code Programmed} of a service. */
+    static Finding programmed(Optional<ZoneStanding.Part> part) {
+        if (part.isEmpty()) {
+            return Finding.unknown(Finding.PROGRAMMED, "Pending", "the zone has not been planned with it yet");
+        }
+        Optional<Finding> failure = part.get().failure().flatMap(Findings::failure);
+        return failure.orElseGet(() -> switch (part.get().outcome()) {
+            case ZoneComposer.Outcome.Planned() ->
+                Finding.yes(Finding.PROGRAMMED, "Programmed", "published as planned");
+            case ZoneComposer.Outcome.Kept(String reason, String message) ->
+                Finding.yes(Finding.PROGRAMMED, reason, message);
+            case ZoneComposer.Outcome.Absent(String reason, String message) ->
+                Finding.no(Finding.PROGRAMMED, reason, message);
+        });
+    }
+
+    private static Optional<Finding> failure(Write write) {
+        return switch (write) {
+            case Write.Done done -> Optional.empty();
+            case Write.Fenced(String message) ->
+                Optional.of(Finding.no(
+                        Finding.PROGRAMMED, "Fenced", "another writer was faster, trying again: " + message));
+            case Write.Refused(String reason, String message) ->
+                Optional.of(Finding.no(Finding.PROGRAMMED, reason, message));
+            case Write.Failed(String message) -> Optional.of(Finding.no(Finding.PROGRAMMED, "WriteFailed", message));
+        };
+    }
+
+    /** {@code Verified} of a zone. */
+    static Finding verified(ZoneStanding standing, Servers servers, Optional<Verified> verified) {
+        return asked(servers, verified).orElseGet(() -> {
+            Verified found = verified.orElseThrow();
+            return judged(found, difference -> true)
+                    .orElseGet(() -> standing.isWritten() ? allAnswer(found) : pending());
+        });
+    }
+
+    /** {@code Verified} of a service. */
+    static Finding verified(Optional<ZoneStanding.Part> part, Servers servers, Optional<Verified> verified) {
+        Optional<Host> host = part.flatMap(ZoneStanding.Part::host);
+        if (host.isEmpty()) {
+            return Finding.unknown(Finding.VERIFIED, "NotPublished", "nothing is published that could be asked for");
+        }
+        return asked(servers, verified).orElseGet(() -> {
+            Verified found = verified.orElseThrow();
+            String name = host.get().name();
+            boolean known = found.target().hosts().stream()
+                    .anyMatch(asked -> asked.name().equals(name));
+            return judged(found, difference -> difference.host().equals(name))
+                    .orElseGet(() -> known ? allAnswer(found) : pending());
+        });
+    }
+
+    private static Optional<Finding> asked(Servers servers, Optional<Verified> verified) {
+        if (!servers.configured()) {
+            return Optional.of(Finding.unknown(
+                    Finding.VERIFIED, "NoServers", "spec.verifyAt of the DNSZone names no servers to ask"));
+        }
+        if (servers.addresses().isEmpty()) {
+            return Optional.of(Finding.unknown(
+                    Finding.VERIFIED, "NoServers", "the Service of spec.verifyAt has no ready endpoint"));
+        }
+        return verified.isEmpty() ? Optional.of(pending()) : Optional.empty();
+    }
+
+    private static Finding pending() {
+        return Finding.unknown(Finding.VERIFIED, "Pending", "the servers are being asked");
+    }
+
+    private static Finding allAnswer(Verified verified) {
+        return Finding.yes(
+                Finding.VERIFIED,
+                "Verified",
+                "%d servers answer as published".formatted(verified.servers().size()));
+    }
+
+    private static Optional<Finding> judged(Verified verified, Predicate<Verdict.Difference> concerns) {
+        List<String> silent = new ArrayList<>();
+        List<String> lagging = new ArrayList<>();
+        verified.servers().forEach((server, verdict) -> {
+            switch (verdict) {
+                case Verdict.Verified done -> {}
+                case Verdict.Silent(String reason) -> silent.add("%s does not answer: %s".formatted(server, reason));
+                case Verdict.Lags(List<Verdict.Difference> differences) ->
+                    differences.stream()
+                            .filter(concerns)
+                            .findFirst()
+                            .ifPresent(difference -> lagging.add("%s answers %s to %s, not %s"
+                                    .formatted(
+                                            server,
+                                            difference.observed(),
+                                            difference.question(),
+                                            difference.expected())));
+            }
+        });
+        if (!lagging.isEmpty()) {
+            return Optional.of(Finding.no(Finding.VERIFIED, "ServerLags", String.join("; ", lagging)));
+        }
+        return silent.isEmpty()
+                ? Optional.empty()
+                : Optional.of(Finding.no(Finding.VERIFIED, "ServerSilent", String.join("; ", silent)));
+    }
+
+    /** {@code WeightsHonored}: nobody judges it yet. */
+    static Finding weightsHonored(boolean resolvers) {
+        return Finding.unknown(
+                Finding.WEIGHTS_HONORED,
+                resolvers ? "NotJudged" : "NoResolvers",
+                resolvers
+                        ? "this version does not ask through resolvers"
+                        : "spec.resolvers of the DNSZone names none to ask through");
+    }
+}

@@ -1,0 +1,34 @@
+package dev.apportion.reconcile;
+
+import inet.ipaddr.IPAddress;
+import java.util.List;
+
+/**
+ * A replica of a pool as it was found.
+ *
+ * @param name the pod's name, the fixed endpoint's name, or the address; unique within the pool
+ * @param site the site that it belongs to
+ * @param capacity what it bears, in requests/s
+ * @param addresses the addresses that may be answered, sorted; without those that do not serve
+ * @param state whether it may be in answers
+ * @param because where the capacity and the state come from
+ */
+public record Member(
+        String name, String site, double capacity, List<IPAddress> addresses, State state, List<String> because) {
+
+    public Member {
+        addresses = addresses.stream().distinct().sorted().toList();
+        because = List.copyOf(because);
+    }
+
+    /** Whether a replica may be in answers. */
+    public enum State {
+        Ready,
+        NotReady,
+        Draining
+    }
+
+    public boolean isReady() {
+        return state == State.Ready && !addresses.isEmpty();
+    }
+}

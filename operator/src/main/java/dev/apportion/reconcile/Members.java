@@ -1,0 +1,186 @@
+package dev.apportion.reconcile;
+
+import dev.apportion.api.Amount;
+import dev.apportion.records.Addresses;
+import dev.apportion.records.Parsed;
+import inet.ipaddr.IPAddress;
+import io.fabric8.kubernetes.api.model.ObjectReference;
+import io.fabric8.kubernetes.api.model.discovery.v1.Endpoint;
+import io.fabric8.kubernetes.api.model.discovery.v1.EndpointConditions;
+import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the replicas of a pool from EndpointSlices, pod annotations and fixed endpoints. Pure. */
+public final class Members {
+
+    static final String CAPACITY_ANNOTATION = "apportion.dev/capacity";
+    static final String DRAIN_ANNOTATION = "apportion.dev/drain";
+
+    private Members() {}
+
+    /**
+     * The replicas of a pool.
+     *
+     * @param pool the admitted pool
+     * @param world where its EndpointSlices and pods are found
+     */
+    public static List<Member> of(AdmittedPool pool, World world) {
+        List<Member> members = new ArrayList<>();
+        for (AdmittedPool.Site site : pool.sites()) {
+            members.addAll(
+                    switch (site.source()) {
+                        case AdmittedPool.Source.Fixed fixed -> fixed(site, fixed);
+                        case AdmittedPool.Source.Service service ->
+                            endpoints(
+                                    site,
+                                    world.endpointSlices(new Ref(pool.ref().namespace(), service.name())),
+                                    pool.ref().namespace(),
+                                    world);
+                    });
+        }
+        return withUniqueNames(members);
+    }
+
+    private static List<Member> fixed(AdmittedPool.Site site, AdmittedPool.Source.Fixed fixed) {
+        return fixed.replicas().stream()
+                .map(replica -> new Member(
+                        replica.name(),
+                        site.name(),
+                        replica.capacity(),
+                        replica.addresses(),
+                        replica.drain() ? Member.State.Draining : Member.State.Ready,
+                        List.of("capacity declared")))
+                .toList();
+    }
+
+    /** What the slices say of one replica: slices of two families, and duplicates, speak of the same one. */
+    private static final class Sighting {
+        final Set<IPAddress> serving = new HashSet<>();
+        final Set<IPAddress> notServing = new HashSet<>();
+        final List<String> because = new ArrayList<>();
+
+        @Nullable
+        String pod;
+
+        void note(String text) {
+            if (!because.contains(text)) {
+                because.add(text);
+            }
+        }
+    }
+
+    private static List<Member> endpoints(
+            AdmittedPool.Site site, List<EndpointSlice> slices, String namespace, World world) {
+        Map<String, Sighting> sightings = new TreeMap<>();
+        for (EndpointSlice slice : slices) {
+            if ("FQDN".equals(slice.getAddressType())) {
+                continue;
+            }
+            for (Endpoint endpoint : slice.getEndpoints()) {
+                see(sightings, endpoint);
+            }
+        }
+        List<Member> members = new ArrayList<>();
+        sightings.forEach((name, sighting) -> members.add(member(site, name, sighting, namespace, world)));
+        return members;
+    }
+
+    private static void see(Map<String, Sighting> sightings, Endpoint endpoint) {
+        List<IPAddress> addresses = new ArrayList<>();
+        List<String> problems = new ArrayList<>();
+        for (String text : endpoint.getAddresses()) {
+            switch (Addresses.parse(text)) {
+                case Parsed.Value<IPAddress>(IPAddress address) -> addresses.add(address);
+                case Parsed.Invalid<IPAddress>(String problem) -> problems.add(problem);
+            }
+        }
+        String pod = podName(endpoint.getTargetRef());
+        String name = pod != null
+                ? pod
+                : addresses.isEmpty() ? "unnamed" : addresses.getFirst().toCanonicalString();
+        Sighting sighting = sightings.computeIfAbsent(name, key -> new Sighting());
+        sighting.pod = pod;
+        (serves(endpoint.getConditions()) ? sighting.serving : sighting.notServing).addAll(addresses);
+        problems.forEach(sighting::note);
+    }
+
+    /** Serving decides, not ready: with publishNotReadyAddresses every endpoint says that it is ready. */
+    static boolean serves(@Nullable EndpointConditions conditions) {
+        if (conditions == null) {
+            return true;
+        }
+        boolean serving = conditions.getServing() != null
+                ? conditions.getServing()
+                : conditions.getReady() == null || conditions.getReady();
+        return serving && !Boolean.TRUE.equals(conditions.getTerminating());
+    }
+
+    private static @Nullable String podName(@Nullable ObjectReference target) {
+        return target != null && "Pod".equals(target.getKind()) ? target.getName() : null;
+    }
+
+    private static Member member(
+            AdmittedPool.Site site, String name, Sighting sighting, String namespace, World world) {
+        double capacity = site.capacity();
+        boolean drain = false;
+        Map<String, String> annotations =
+                sighting.pod == null ? Map.of() : world.podAnnotations(new Ref(namespace, sighting.pod));
+        String declared = annotations.get(CAPACITY_ANNOTATION);
+        if (declared == null) {
+            sighting.note("capacity of the site");
+        } else {
+            OptionalDouble read = positive(declared);
+            capacity = read.orElse(capacity);
+            sighting.note(
+                    read.isPresent()
+                            ? "capacity of the pod's annotation"
+                            : "annotation %s ignored: \"%s\" is not a number greater than 0"
+                                    .formatted(CAPACITY_ANNOTATION, declared));
+        }
+        String draining = annotations.get(DRAIN_ANNOTATION);
+        if ("true".equals(draining)) {
+            drain = true;
+        } else if (draining != null && !"false".equals(draining)) {
+            sighting.note(
+                    "annotation %s ignored: \"%s\" is neither true nor false".formatted(DRAIN_ANNOTATION, draining));
+        }
+        Member.State state =
+                sighting.serving.isEmpty() ? Member.State.NotReady : drain ? Member.State.Draining : Member.State.Ready;
+        return new Member(name, site.name(), capacity, List.copyOf(sighting.serving), state, sighting.because);
+    }
+
+    private static OptionalDouble positive(String text) {
+        try {
+            double value = new Amount(text).value();
+            return value > 0 ? OptionalDouble.of(value) : OptionalDouble.empty();
+        } catch (IllegalArgumentException e) {
+            return OptionalDouble.empty();
+        }
+    }
+
+    /** Two sites may hold replicas of one name; the later one is told apart by its site's name. */
+    private static List<Member> withUniqueNames(List<Member> members) {
+        Map<String, Member> unique = new LinkedHashMap<>();
+        for (Member member : members) {
+            String name = unique.containsKey(member.name()) ? member.site() + "/" + member.name() : member.name();
+            unique.put(
+                    name,
+                    new Member(
+                            name,
+                            member.site(),
+                            member.capacity(),
+                            member.addresses(),
+                            member.state(),
+                            member.because()));
+        }
+        return List.copyOf(unique.values());
+    }
+}

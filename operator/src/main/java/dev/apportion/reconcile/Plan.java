@@ -1,0 +1,72 @@
+package dev.apportion.reconcile;
+
+import dev.apportion.records.ZoneRecords;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.Function;
+
+/**
+ * Everything that follows from a world: the verdicts, the plan of each pool, and what DNS shall say of each zone.
+ *
+ * @param admission the verdicts on all resources
+ * @param pools the plan of each admitted pool
+ * @param zones each admitted zone as it shall be
+ * @param problems what hinders resources, by kind and place
+ */
+public record Plan(
+        Admission admission,
+        SortedMap<Ref, PoolPlan> pools,
+        SortedMap<Ref, ZoneComposer.Composed> zones,
+        List<Problem> problems) {
+
+    /** A condition of a resource that does not hold, and why. */
+    public record Problem(String kind, Ref resource, Finding finding) {}
+
+    /**
+     * Plans a whole world. Pure.
+     *
+     * @param published what DNS says of a zone now, where anything was published
+     */
+    public static Plan of(World world, Function<Ref, Optional<ZoneRecords>> published) {
+        Admission admission = Admission.of(world);
+        SortedMap<Ref, PoolPlan> pools = new TreeMap<>();
+        List<Problem> problems = new ArrayList<>();
+        collect(problems, "DNSZone", admission.zones());
+        collect(problems, "ReplicaPool", admission.pools());
+        admission
+                .pools()
+                .forEach((ref, judged) -> judged.value().ifPresent(pool -> {
+                    PoolPlan plan = PoolPlanner.plan(pool, Members.of(pool, world), Demands.of(ref, admission));
+                    pools.put(ref, plan);
+                    Findings.missingServices(pool, world)
+                            .ifPresent(missing -> problems.add(new Problem("ReplicaPool", ref, missing)));
+                    Finding allocated = Findings.allocated(plan);
+                    if (allocated.isFalse()) {
+                        problems.add(new Problem("ReplicaPool", ref, allocated));
+                    }
+                }));
+        collect(problems, "TrafficService", admission.services());
+        collect(problems, "TrafficStream", admission.streams());
+        SortedMap<Ref, ZoneComposer.Composed> zones = new TreeMap<>();
+        admission
+                .zones()
+                .forEach((ref, judged) -> judged.value()
+                        .ifPresent(zone -> zones.put(
+                                ref,
+                                ZoneComposer.compose(
+                                        zone,
+                                        admission,
+                                        pool -> Optional.ofNullable(pools.get(pool)),
+                                        published.apply(ref)))));
+        return new Plan(admission, pools, zones, List.copyOf(problems));
+    }
+
+    private static <T> void collect(List<Problem> problems, String kind, SortedMap<Ref, Judged<T>> judged) {
+        judged.forEach((ref, verdict) -> verdict.findings().stream()
+                .filter(Finding::isFalse)
+                .forEach(finding -> problems.add(new Problem(kind, ref, finding))));
+    }
+}

@@ -1,0 +1,120 @@
+package dev.apportion.reconcile;
+
+import dev.apportion.allocation.KSplittable;
+import dev.apportion.allocation.Policy;
+import dev.apportion.allocation.RoundRobin;
+import dev.apportion.allocation.WeightedRoundRobin;
+import dev.apportion.api.ReplicaPool;
+import dev.apportion.api.ReplicaPoolSpec;
+import dev.apportion.records.Addresses;
+import dev.apportion.records.Parsed;
+import inet.ipaddr.IPAddress;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/** Judges ReplicaPools. Pure. */
+final class PoolAdmission {
+
+    private PoolAdmission() {}
+
+    static Judged<AdmittedPool> judge(ReplicaPool pool) {
+        ReplicaPoolSpec spec = pool.getSpec();
+        if (spec == null) {
+            return Judged.rejected("Unreadable", Admission.unreadable(pool));
+        }
+        Optional<String> missing = notImplemented(spec);
+        if (missing.isPresent()) {
+            return Judged.rejected(
+                    "NotImplemented", missing.get() + " is not implemented in this version; maybe remove it for now");
+        }
+        List<AdmittedPool.Site> sites = new ArrayList<>();
+        Set<String> names = new HashSet<>();
+        for (ReplicaPoolSpec.Site site : spec.sites()) {
+            if (!names.add(site.name())) {
+                return Judged.rejected("InvalidSpec", "two sites have the name \"%s\"".formatted(site.name()));
+            }
+            switch (source(site)) {
+                case Parsed.Value<AdmittedPool.Source>(AdmittedPool.Source source) ->
+                    sites.add(new AdmittedPool.Site(
+                            site.name(), site.priority(), site.capacity().value(), source));
+                case Parsed.Invalid<AdmittedPool.Source>(String problem) -> {
+                    return Judged.rejected("InvalidSpec", "spec.sites[%s]: %s".formatted(site.name(), problem));
+                }
+            }
+        }
+        return Judged.admitted(new AdmittedPool(
+                Ref.of(pool),
+                sites,
+                policy(spec.policy().type()),
+                spec.policy().type().name(),
+                spec.mode() == ReplicaPoolSpec.Mode.Observe));
+    }
+
+    private static Policy policy(ReplicaPoolSpec.PolicyType type) {
+        return switch (type) {
+            case RoundRobin -> new RoundRobin();
+            case WeightedRoundRobin -> new WeightedRoundRobin();
+            case KSplittable -> new KSplittable();
+            case LeastConnections, WeightedLeastConnections, LoadAverage, Rating, ZipfZones, GlobalQueue ->
+                throw new IllegalArgumentException("refused before: the policy " + type + " is not implemented");
+        };
+    }
+
+    private static Optional<String> notImplemented(ReplicaPoolSpec spec) {
+        ReplicaPoolSpec.Policy policy = spec.policy();
+        switch (policy.type()) {
+            case LeastConnections, WeightedLeastConnections, LoadAverage, Rating, ZipfZones, GlobalQueue -> {
+                return Optional.of("spec.policy.type " + policy.type());
+            }
+            case RoundRobin, WeightedRoundRobin, KSplittable -> {}
+        }
+        if (policy.kSplittable().split() != ReplicaPoolSpec.Split.Optimal) {
+            return Optional.of(
+                    "spec.policy.kSplittable.split " + policy.kSplittable().split());
+        }
+        if (spec.load() != null) {
+            return Optional.of("spec.load");
+        }
+        for (ReplicaPoolSpec.Site site : spec.sites()) {
+            if (site.healthCheck() != null) {
+                return Optional.of("spec.sites[%s].healthCheck".formatted(site.name()));
+            }
+            if (site.service() != null && site.service().publish() != ReplicaPoolSpec.Publish.Endpoints) {
+                return Optional.of("spec.sites[%s].service.publish %s"
+                        .formatted(site.name(), site.service().publish()));
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static Parsed<AdmittedPool.Source> source(ReplicaPoolSpec.Site site) {
+        ReplicaPoolSpec.ServiceSource service = site.service();
+        List<ReplicaPoolSpec.Endpoint> endpoints = site.endpoints();
+        if ((service == null) == (endpoints == null)) {
+            return new Parsed.Invalid<>("exactly one of service and endpoints is required");
+        }
+        if (service != null) {
+            return new Parsed.Value<>(new AdmittedPool.Source.Service(service.name()));
+        }
+        List<AdmittedPool.FixedReplica> replicas = new ArrayList<>();
+        for (ReplicaPoolSpec.Endpoint endpoint : endpoints) {
+            List<IPAddress> addresses = new ArrayList<>();
+            for (String text : endpoint.allAddresses()) {
+                switch (Addresses.parse(text)) {
+                    case Parsed.Value<IPAddress>(IPAddress address) -> addresses.add(address);
+                    case Parsed.Invalid<IPAddress>(String problem) -> {
+                        return new Parsed.Invalid<>("endpoint %s: %s".formatted(endpoint.name(), problem));
+                    }
+                }
+            }
+            double capacity = endpoint.capacity() == null
+                    ? site.capacity().value()
+                    : endpoint.capacity().value();
+            replicas.add(new AdmittedPool.FixedReplica(endpoint.name(), addresses, capacity, endpoint.drain()));
+        }
+        return new Parsed.Value<>(new AdmittedPool.Source.Fixed(replicas));
+    }
+}

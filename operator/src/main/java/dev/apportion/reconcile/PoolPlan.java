@@ -1,0 +1,89 @@
+package dev.apportion.reconcile;
+
+import inet.ipaddr.IPAddress;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * What a pool's replicas are given to do: the allocation, in the integers that are published.
+ *
+ * @param pool the ReplicaPool
+ * @param policy the name of the policy
+ * @param makespan the largest load of a replica, requests/s over capacity
+ * @param average the sum of the rates over the sum of the capacities of the ready replicas
+ * @param lowerBound no allocation whatever has a smaller makespan
+ * @param optimalityGap makespan over lowerBound, less one
+ * @param worstOverLevel the largest load over level of a replica
+ * @param replicas every member of the pool, by name
+ * @param streams every stream of its services, by service and name
+ */
+public record PoolPlan(
+        Ref pool,
+        String policy,
+        double makespan,
+        double average,
+        double lowerBound,
+        double optimalityGap,
+        double worstOverLevel,
+        List<Replica> replicas,
+        List<Stream> streams) {
+
+    public PoolPlan {
+        replicas = List.copyOf(replicas);
+        streams = List.copyOf(streams);
+    }
+
+    /**
+     * A member of the pool and what it bears.
+     *
+     * @param load requests/s over capacity
+     * @param level the load that the bound of its block says it has to bear
+     * @param share its part of the whole rate of the pool, 0 to 1
+     */
+    public record Replica(Member member, double load, double level, double share) {}
+
+    /** A stream and its answers; without answers when no replica is there for it. */
+    public record Stream(Demand demand, List<Row> answers) {
+
+        public Stream {
+            answers = List.copyOf(answers);
+        }
+    }
+
+    /**
+     * One address of an answer.
+     *
+     * @param replica the name of the replica, or several, separated by commas, that share the address
+     * @param weight the published integer
+     * @param share the part of the stream's clients of this address family that is sent here, 0 to 1
+     */
+    public record Row(IPAddress address, String replica, int weight, double share) {}
+
+    /** The stream of a service by its name, empty for the implicit one. */
+    public Optional<Stream> stream(Ref service, String stream) {
+        return streams.stream()
+                .filter(candidate -> candidate.demand().service().equals(service)
+                        && candidate.demand().stream().equals(stream))
+                .findFirst();
+    }
+
+    public long ready() {
+        return replicas.stream().filter(replica -> replica.member().isReady()).count();
+    }
+
+    /** The names of the ready replicas that no stream's answers use. */
+    public List<String> unused() {
+        Set<IPAddress> used = streams.stream()
+                .flatMap(stream -> stream.answers().stream())
+                .map(Row::address)
+                .collect(Collectors.toSet());
+        return replicas.stream()
+                .map(Replica::member)
+                .filter(member ->
+                        member.isReady() && member.addresses().stream().noneMatch(used::contains))
+                .map(Member::name)
+                .toList();
+    }
+}

@@ -1,0 +1,223 @@
+package dev.apportion.reconcile;
+
+import dev.apportion.allocation.Allocation;
+import dev.apportion.allocation.Assessment;
+import dev.apportion.allocation.IntegerWeights;
+import dev.apportion.allocation.Problem;
+import dev.apportion.allocation.Resolution;
+import dev.apportion.records.Answers;
+import inet.ipaddr.IPAddress;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.ToIntFunction;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/** Decides which replicas the streams of one pool are answered, and with what integer weights. Pure. */
+public final class PoolPlanner {
+
+    /** The most replicas in one answer with {@link Answers#List}, where nothing else is said: a response of 512 octets. */
+    static final int LIST_MAX_REPLICAS = 16;
+
+    /** The largest weight of CoreDNS' loadbalance plugin. */
+    private static final int LIST_MAX_WEIGHT = 255;
+
+    /** The slots that single-address answers can be drawn from: one to four hexadecimal digits of the query's id. */
+    private static final int[] SLOTS = {256, 4096, 65536};
+
+    /** Finer slots are taken when some share would be wrong by more than this part of itself: one slot in eight. */
+    private static final double SLOT_TOLERANCE = 0.125;
+
+    private PoolPlanner() {}
+
+    /**
+     * Plans one pool.
+     *
+     * @param pool the admitted pool
+     * @param members its replicas, with unique names, in any order
+     * @param demands the streams of all services that share it, in any order
+     */
+    public static PoolPlan plan(AdmittedPool pool, List<Member> members, List<Demand> demands) {
+        List<Member> all =
+                members.stream().sorted(Comparator.comparing(Member::name)).toList();
+        List<Member> ready = all.stream().filter(Member::isReady).toList();
+        List<Demand> ordered =
+                demands.stream().sorted(Comparator.comparing(Demand::key)).toList();
+        Set<String> readySites = ready.stream().map(Member::site).collect(Collectors.toSet());
+        Problem problem = new Problem(
+                ready.stream()
+                        .map(member -> new Problem.Replica(member.name(), member.site(), member.capacity()))
+                        .toList(),
+                ordered.stream()
+                        .map(demand -> new Problem.Stream(
+                                demand.key(),
+                                demand.rate(),
+                                maxReplicas(demand, ready.size()),
+                                sites(demand, pool::priority, readySites)))
+                        .toList());
+        Allocation allocation = pool.policy().allocate(problem);
+
+        List<PoolPlan.Stream> streams = new ArrayList<>();
+        List<List<Allocation.Piece>> published = new ArrayList<>();
+        for (int s = 0; s < ordered.size(); s++) {
+            Rounded rounded =
+                    round(ready, allocation.streams().get(s), ordered.get(s).answers());
+            streams.add(new PoolPlan.Stream(ordered.get(s), rounded.rows()));
+            published.add(rounded.pieces());
+        }
+        Assessment assessment = Assessment.of(problem, published, allocation);
+        return new PoolPlan(
+                pool.ref(),
+                pool.policyName(),
+                assessment.makespan(),
+                assessment.average(),
+                allocation.lowerBound(),
+                assessment.optimalityGap(),
+                assessment.worstOverLevel(),
+                rows(all, ready, problem, allocation, assessment),
+                streams);
+    }
+
+    private static int maxReplicas(Demand demand, int ready) {
+        int otherwise = switch (demand.answers()) {
+            case Single -> ready;
+            case List -> LIST_MAX_REPLICAS;
+        };
+        return Math.max(1, demand.maxReplicas().orElse(otherwise));
+    }
+
+    /** The sites that serve a stream: of those that may, the ones of the lowest priority that has a ready replica. */
+    private static Set<String> sites(Demand demand, ToIntFunction<String> priority, Set<String> readySites) {
+        Set<String> eligible = readySites.stream()
+                .filter(site -> demand.sites().isEmpty() || demand.sites().contains(site))
+                .collect(Collectors.toSet());
+        int first = eligible.stream().mapToInt(priority).min().orElse(0);
+        Set<String> serving = eligible.stream()
+                .filter(site -> priority.applyAsInt(site) == first)
+                .collect(Collectors.toSet());
+        if (serving.isEmpty()) {
+            // No site is an empty set to the reader, but every site to the problem.
+            return demand.sites();
+        }
+        return serving.equals(readySites) ? Set.of() : serving;
+    }
+
+    private record Rounded(List<PoolPlan.Row> rows, List<Allocation.Piece> pieces) {}
+
+    /** What one address of a family has to carry: the parts of the replicas behind it, by index. */
+    private record Carried(IPAddress address, Map<Integer, Double> parts) {
+        double share() {
+            return parts.values().stream().mapToDouble(Double::doubleValue).sum();
+        }
+    }
+
+    private static Rounded round(List<Member> ready, List<Allocation.Piece> pieces, Answers answers) {
+        List<PoolPlan.Row> rows = new ArrayList<>();
+        Map<Integer, Double> sums = new TreeMap<>();
+        int families = 0;
+        for (boolean ipv6 : new boolean[] {false, true}) {
+            List<Carried> carried = carried(ready, pieces, ipv6);
+            if (carried.isEmpty()) {
+                continue;
+            }
+            families++;
+            double[] shares = carried.stream().mapToDouble(Carried::share).toArray();
+            int[] weights = weights(shares, answers);
+            double sum = IntStream.of(weights).sum();
+            for (int i = 0; i < weights.length; i++) {
+                if (weights[i] == 0) {
+                    continue;
+                }
+                Carried address = carried.get(i);
+                double share = weights[i] / sum;
+                String names = address.parts().keySet().stream()
+                        .map(index -> ready.get(index).name())
+                        .collect(Collectors.joining(","));
+                rows.add(new PoolPlan.Row(address.address(), names, weights[i], share));
+                address.parts()
+                        .forEach((index, part) -> sums.merge(index, share * part / address.share(), Double::sum));
+            }
+        }
+        int divisor = families;
+        return new Rounded(
+                rows,
+                sums.entrySet().stream()
+                        .map(entry -> new Allocation.Piece(entry.getKey(), entry.getValue() / divisor))
+                        .toList());
+    }
+
+    private static List<Carried> carried(List<Member> ready, List<Allocation.Piece> pieces, boolean ipv6) {
+        Map<IPAddress, Map<Integer, Double>> byAddress = new TreeMap<>();
+        for (Allocation.Piece piece : pieces) {
+            List<IPAddress> addresses = ready.get(piece.replica()).addresses().stream()
+                    .filter(address -> address.isIPv6() == ipv6)
+                    .toList();
+            for (IPAddress address : addresses) {
+                byAddress
+                        .computeIfAbsent(address, key -> new TreeMap<>())
+                        .put(piece.replica(), piece.share() / addresses.size());
+            }
+        }
+        return byAddress.entrySet().stream()
+                .map(entry -> new Carried(entry.getKey(), entry.getValue()))
+                .toList();
+    }
+
+    /** The integers that stand for the shares of the addresses of one family. */
+    static int[] weights(double[] shares, Answers answers) {
+        return switch (answers) {
+            case List -> IntegerWeights.of(shares, new Resolution.AtMost(LIST_MAX_WEIGHT));
+            case Single -> slots(shares);
+        };
+    }
+
+    private static int[] slots(double[] shares) {
+        for (int slots : SLOTS) {
+            int[] weights = IntegerWeights.of(shares, new Resolution.FixedSum(slots));
+            if (slots == SLOTS[SLOTS.length - 1] || largestError(shares, weights, slots) <= SLOT_TOLERANCE) {
+                return weights;
+            }
+        }
+        throw new AssertionError("the last resolution is always taken");
+    }
+
+    private static double largestError(double[] shares, int[] weights, int slots) {
+        double sum = 0;
+        for (double share : shares) {
+            sum += share;
+        }
+        double largest = 0;
+        for (int i = 0; i < shares.length; i++) {
+            if (shares[i] > 0) {
+                double intended = shares[i] / sum * slots;
+                double error = weights[i] == 0
+                        ? Double.POSITIVE_INFINITY
+                        : Math.max(weights[i] / intended, intended / weights[i]) - 1;
+                largest = Math.max(largest, error);
+            }
+        }
+        return largest;
+    }
+
+    private static List<PoolPlan.Replica> rows(
+            List<Member> all, List<Member> ready, Problem problem, Allocation allocation, Assessment assessment) {
+        double rate =
+                problem.streams().stream().mapToDouble(Problem.Stream::rate).sum();
+        Map<String, PoolPlan.Replica> serving = new HashMap<>();
+        for (int i = 0; i < ready.size(); i++) {
+            double load = assessment.loads().get(i);
+            double share = rate > 0 ? load * ready.get(i).capacity() / rate : 0;
+            serving.put(
+                    ready.get(i).name(),
+                    new PoolPlan.Replica(ready.get(i), load, allocation.levels().get(i), share));
+        }
+        return all.stream()
+                .map(member -> serving.getOrDefault(member.name(), new PoolPlan.Replica(member, 0, 0, 0)))
+                .toList();
+    }
+}

@@ -1,0 +1,125 @@
+package dev.apportion.reconcile;
+
+import dev.apportion.api.ReplicaPool;
+import dev.apportion.api.ReplicaPoolStatus;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
+import io.fabric8.kubernetes.client.informers.cache.ReducedStateItemStore;
+import io.javaoperatorsdk.operator.api.config.informer.InformerEventSourceConfiguration;
+import io.javaoperatorsdk.operator.api.reconciler.Context;
+import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
+import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
+import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
+import io.javaoperatorsdk.operator.processing.event.ResourceID;
+import io.javaoperatorsdk.operator.processing.event.source.EventSource;
+import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Plans pools. */
+final class ReplicaPoolReconciler implements Reconciler<ReplicaPool> {
+
+    private final Desk desk;
+    private final Signals signals;
+    private final Statuses statuses;
+
+    ReplicaPoolReconciler(Desk desk, Signals signals, Statuses statuses) {
+        this.desk = desk;
+        this.signals = signals;
+        this.statuses = statuses;
+    }
+
+    @Override
+    public List<EventSource<?, ReplicaPool>> prepareEventSources(EventSourceContext<ReplicaPool> context) {
+        InformerEventSource<EndpointSlice, ReplicaPool> slices = new InformerEventSource<>(
+                InformerEventSourceConfiguration.from(EndpointSlice.class, ReplicaPool.class)
+                        .withName("endpoint-slices")
+                        .withNamespacesInheritedFromController()
+                        .withSecondaryToPrimaryMapper(this::poolsOf)
+                        .build(),
+                context);
+        slices.addIndexers(Map.of(ClusterWorld.BY_SERVICE, ClusterWorld::serviceOf));
+        InformerEventSource<Pod, ReplicaPool> pods = new InformerEventSource<>(
+                InformerEventSourceConfiguration.from(Pod.class, ReplicaPool.class)
+                        .withName("pods")
+                        .withNamespacesInheritedFromController()
+                        .withItemStore(new ReducedStateItemStore<>(
+                                ReducedStateItemStore.UID_KEY_STATE,
+                                Pod.class,
+                                context.getClient().getKubernetesSerialization(),
+                                "metadata.annotations"))
+                        .withSecondaryToPrimaryMapper(pod -> poolsIn(pod, found -> true))
+                        .withOnAddFilter(pod -> !declarations(pod).isEmpty())
+                        .withOnUpdateFilter(
+                                (after, before) -> !declarations(after).equals(declarations(before)))
+                        .withOnDeleteFilter((pod, unknown) -> false)
+                        .build(),
+                context);
+        desk.world().pools = context.getPrimaryCache();
+        desk.world().endpointSlices = slices;
+        desk.world().pods = pods;
+        return List.of(slices, pods, signals.pools, new PrimaryChanges<>("pool-changes", this::changed));
+    }
+
+    private void changed(@Nullable ReplicaPool before, @Nullable ReplicaPool after) {
+        if (after == null && before != null) {
+            desk.forgetPlan(Ref.of(before));
+        }
+        desk.poolChanged(before, after);
+    }
+
+    /** What a pod says of itself to Apportion. */
+    private static Map<String, String> declarations(Pod pod) {
+        Map<String, String> annotations =
+                Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.of());
+        return annotations.entrySet().stream()
+                .filter(annotation -> annotation.getKey().equals(Members.CAPACITY_ANNOTATION)
+                        || annotation.getKey().equals(Members.DRAIN_ANNOTATION))
+                .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
+    }
+
+    private Set<ResourceID> poolsOf(EndpointSlice slice) {
+        Optional<Ref> service = ClusterWorld.service(slice);
+        return service.isEmpty()
+                ? Set.of()
+                : poolsIn(slice, name -> name.equals(service.get().name()));
+    }
+
+    /** The pools of a namespace with a site whose Service's name fits. */
+    private Set<ResourceID> poolsIn(HasMetadata resource, Predicate<String> service) {
+        return desk.world().pools().stream()
+                .filter(pool -> pool.getMetadata()
+                        .getNamespace()
+                        .equals(resource.getMetadata().getNamespace()))
+                .filter(pool -> pool.getSpec() != null
+                        && pool.getSpec().sites().stream()
+                                .anyMatch(site -> site.service() != null
+                                        && service.test(site.service().name())))
+                .map(ResourceID::fromResource)
+                .collect(Collectors.toSet());
+    }
+
+    @Override
+    public UpdateControl<ReplicaPool> reconcile(ReplicaPool pool, Context<ReplicaPool> context) {
+        Judged<AdmittedPool> judged = desk.admission().pools().get(Ref.of(pool));
+        if (!desk.isOpen() || judged == null) {
+            return UpdateControl.noUpdate();
+        }
+        Optional<PoolPlan> plan = judged.value().map(desk::plan);
+        ReplicaPoolStatus status = statuses.pool(pool, judged, plan, desk.world());
+        if (status.equals(pool.getStatus())) {
+            return UpdateControl.noUpdate();
+        }
+        ReplicaPool patch = new ReplicaPool();
+        patch.setMetadata(Metadata.of(pool));
+        patch.setStatus(status);
+        return UpdateControl.patchStatus(patch);
+    }
+}

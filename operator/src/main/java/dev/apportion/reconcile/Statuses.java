@@ -1,0 +1,233 @@
+package dev.apportion.reconcile;
+
+import dev.apportion.api.Answer;
+import dev.apportion.api.DNSZone;
+import dev.apportion.api.DNSZoneStatus;
+import dev.apportion.api.ReplicaPool;
+import dev.apportion.api.ReplicaPoolStatus;
+import dev.apportion.api.TrafficService;
+import dev.apportion.api.TrafficServiceStatus;
+import dev.apportion.api.TrafficStream;
+import dev.apportion.api.TrafficStreamStatus;
+import dev.apportion.reconcile.ZoneStanding.Servers;
+import dev.apportion.reconcile.ZoneStanding.Verified;
+import dev.apportion.records.Host;
+import dev.apportion.records.HostStream;
+import inet.ipaddr.IPAddress;
+import io.fabric8.kubernetes.api.model.Condition;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Writes what is known of a resource down as its status. A status is a view: nothing is decided from it. */
+final class Statuses {
+
+    /** Rows of a status beyond these are counted, not shown: a status is read by people. */
+    static final int ROWS_SHOWN = 50;
+
+    private static final int DECIMALS = 4;
+
+    private final Conditions conditions;
+
+    Statuses(Conditions conditions) {
+        this.conditions = conditions;
+    }
+
+    /**
+     * What is known of a zone.
+     *
+     * @param standing where it stands; empty before anything was decided
+     */
+    DNSZoneStatus zone(
+            DNSZone zone,
+            Judged<AdmittedZone> judged,
+            Optional<ZoneStanding> standing,
+            Servers servers,
+            Optional<Verified> verified) {
+        List<Finding> findings = new ArrayList<>(judged.findings());
+        if (judged.value().isPresent() && standing.isPresent()) {
+            findings.add(Findings.programmed(standing.get()));
+            findings.add(Findings.verified(standing.get(), servers, verified));
+            findings.add(Findings.weightsHonored(
+                    zone.getSpec() != null && zone.getSpec().resolvers() != null));
+        } else {
+            findings.add(notJudged(Finding.PROGRAMMED));
+            findings.add(notJudged(Finding.VERIFIED));
+        }
+        List<Host> hosts = standing.map(found -> found.records().hosts()).orElse(List.of());
+        return new DNSZoneStatus(
+                generation(zone),
+                conditions(
+                        zone,
+                        findings,
+                        zone.getStatus() == null ? null : zone.getStatus().conditions()),
+                standing.map(ZoneStanding::serial).orElse(null),
+                hosts.size(),
+                hosts.stream().mapToInt(host -> host.streams().size()).sum());
+    }
+
+    ReplicaPoolStatus pool(ReplicaPool pool, Judged<AdmittedPool> judged, Optional<PoolPlan> plan, World world) {
+        List<Finding> findings = new ArrayList<>(judged.findings());
+        judged.value()
+                .flatMap(admitted -> Findings.missingServices(admitted, world))
+                .ifPresent(missing -> {
+                    findings.removeIf(finding -> finding.type().equals(Finding.RESOLVED_REFS));
+                    findings.add(missing);
+                });
+        if (plan.isPresent()) {
+            findings.addAll(Findings.of(plan.get()));
+        } else {
+            findings.add(notJudged(Finding.ALLOCATED));
+        }
+        List<Condition> written = conditions(
+                pool,
+                findings,
+                pool.getStatus() == null ? null : pool.getStatus().conditions());
+        if (plan.isEmpty()) {
+            return new ReplicaPoolStatus(
+                    generation(pool), written, null, null, null, null, null, null, null, List.of());
+        }
+        PoolPlan found = plan.get();
+        long draining = found.replicas().stream()
+                .filter(replica -> replica.member().state() == Member.State.Draining)
+                .count();
+        return new ReplicaPoolStatus(
+                generation(pool),
+                written,
+                new ReplicaPoolStatus.Replicas(found.replicas().size(), (int) found.ready(), 0, (int) draining, 0),
+                decimal(found.makespan()),
+                decimal(found.average()),
+                decimal(found.lowerBound()),
+                decimal(found.optimalityGap()),
+                decimal(found.worstOverLevel()),
+                null,
+                found.replicas().stream().limit(ROWS_SHOWN).map(Statuses::row).toList());
+    }
+
+    private static ReplicaPoolStatus.Row row(PoolPlan.Replica replica) {
+        Member member = replica.member();
+        return new ReplicaPoolStatus.Row(
+                member.name(),
+                member.addresses().stream().map(IPAddress::toCanonicalString).collect(Collectors.joining(",")),
+                member.site(),
+                member.state().name(),
+                decimal(member.capacity()),
+                null,
+                decimal(replica.load()),
+                decimal(replica.level()),
+                decimal(replica.share()),
+                String.join("; ", member.because()));
+    }
+
+    /**
+     * What is known of a service.
+     *
+     * @param part what its zone says of it
+     */
+    TrafficServiceStatus service(
+            TrafficService service,
+            Judged<AdmittedService> judged,
+            Optional<PoolPlan> plan,
+            Optional<ZoneStanding.Part> part,
+            Servers servers,
+            Optional<Verified> verified,
+            boolean resolvers) {
+        List<Finding> findings = new ArrayList<>(judged.findings());
+        if (judged.value().isPresent()) {
+            findings.add(Findings.programmed(part));
+            findings.add(Findings.verified(part, servers, verified));
+            findings.add(Findings.weightsHonored(resolvers));
+        } else {
+            findings.add(notJudged(Finding.PROGRAMMED));
+            findings.add(notJudged(Finding.VERIFIED));
+        }
+        List<Condition> before =
+                service.getStatus() == null ? List.of() : service.getStatus().conditions();
+        Ref ref = Ref.of(service);
+        return new TrafficServiceStatus(
+                generation(service),
+                conditions.of(findings, plan.map(Findings::allocated), before, generation(service)),
+                rate(plan, ref, ""),
+                answers(part, ""));
+    }
+
+    /** What is known of a stream; it is ready when its service is. */
+    TrafficStreamStatus stream(
+            TrafficStream stream,
+            Judged<AdmittedStream> judged,
+            Optional<PoolPlan> plan,
+            Optional<ZoneStanding.Part> part,
+            Servers servers,
+            Optional<Verified> verified) {
+        List<Finding> findings = new ArrayList<>(judged.findings());
+        if (judged.value().isPresent()) {
+            findings.add(Findings.programmed(part));
+            findings.add(Findings.verified(part, servers, verified));
+        } else {
+            findings.add(notJudged(Finding.PROGRAMMED));
+            findings.add(notJudged(Finding.VERIFIED));
+        }
+        List<Condition> before =
+                stream.getStatus() == null ? List.of() : stream.getStatus().conditions();
+        String name = stream.getMetadata().getName();
+        return new TrafficStreamStatus(
+                generation(stream),
+                conditions.of(findings, plan.map(Findings::allocated), before, generation(stream)),
+                judged.value().map(found -> rate(plan, found.service(), name)).orElse(null),
+                answers(part, name));
+    }
+
+    private static Finding notJudged(String type) {
+        return Finding.unknown(
+                type, "NotAccepted", "judged once the resource is accepted and its references are found");
+    }
+
+    private List<Condition> conditions(HasMetadata resource, List<Finding> findings, @Nullable List<Condition> before) {
+        return conditions.of(findings, Optional.empty(), before == null ? List.of() : before, generation(resource));
+    }
+
+    private static long generation(HasMetadata resource) {
+        Long generation = resource.getMetadata().getGeneration();
+        return generation == null ? 0 : generation;
+    }
+
+    private static @Nullable String rate(Optional<PoolPlan> plan, Ref service, String stream) {
+        return plan.flatMap(found -> found.stream(service, stream))
+                .map(found -> decimal(found.demand().rate()))
+                .orElse(null);
+    }
+
+    /** What is published for a stream. */
+    private static List<Answer> answers(Optional<ZoneStanding.Part> part, String stream) {
+        Optional<HostStream> published = part.flatMap(ZoneStanding.Part::host)
+                .flatMap(host -> host.streams().stream()
+                        .filter(candidate -> candidate.stream().equals(stream))
+                        .findFirst());
+        return published
+                .map(found -> found.answers().stream()
+                        .limit(ROWS_SHOWN)
+                        .map(answer -> new Answer(
+                                answer.address().toCanonicalString(),
+                                answer.replica(),
+                                answer.weight(),
+                                decimal((double) answer.weight()
+                                        / found.answers(answer.address().isIPv6())
+                                                .mapToInt(dev.apportion.records.Answer::weight)
+                                                .sum())))
+                        .toList())
+                .orElse(List.of());
+    }
+
+    /** A number as people read it: at most four decimals, no exponent. */
+    static String decimal(double value) {
+        BigDecimal rounded = BigDecimal.valueOf(value)
+                .setScale(DECIMALS, RoundingMode.HALF_EVEN)
+                .stripTrailingZeros();
+        return rounded.toPlainString();
+    }
+}

@@ -1,0 +1,80 @@
+package dev.apportion.reconcile;
+
+import dev.apportion.api.TrafficStream;
+import dev.apportion.api.TrafficStreamSpec;
+import dev.apportion.records.Addresses;
+import dev.apportion.records.Parsed;
+import inet.ipaddr.IPAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Judges TrafficStreams by themselves, given the verdicts on services and pools. Pure. */
+final class StreamAdmission {
+
+    private StreamAdmission() {}
+
+    static Judged<AdmittedStream> judge(
+            TrafficStream stream,
+            Function<Ref, @Nullable Judged<AdmittedService>> services,
+            Function<Ref, Optional<AdmittedPool>> pools) {
+        TrafficStreamSpec spec = stream.getSpec();
+        if (spec == null) {
+            return Judged.rejected("Unreadable", Admission.unreadable(stream));
+        }
+        if (spec.rateFrom() != null || spec.keys() != null) {
+            return Judged.rejected(
+                    "NotImplemented",
+                    "spec.%s is not implemented in this version; maybe state a rate for now"
+                            .formatted(spec.keys() == null ? "rateFrom" : "keys"));
+        }
+        List<IPAddress> clients = new ArrayList<>();
+        if (spec.clients() != null) {
+            for (String cidr : spec.clients().cidrs()) {
+                switch (Addresses.parseBlock(cidr)) {
+                    case Parsed.Value<IPAddress>(IPAddress block) -> clients.add(block);
+                    case Parsed.Invalid<IPAddress>(String problem) -> {
+                        return Judged.rejected("InvalidSpec", "spec.clients.cidrs: " + problem);
+                    }
+                }
+            }
+        }
+        Ref ref = Ref.of(stream);
+        Ref serviceRef = new Ref(ref.namespace(), spec.serviceRef().name());
+        Judged<AdmittedService> service = services.apply(serviceRef);
+        if (service == null) {
+            return Judged.unresolved("ServiceNotFound", "there is no TrafficService %s".formatted(serviceRef));
+        }
+        if (service.value().isEmpty()) {
+            return Judged.unresolved(
+                    "ServiceNotAccepted", "the TrafficService %s is itself not accepted".formatted(serviceRef));
+        }
+        AdmittedStream admitted = new AdmittedStream(
+                ref, serviceRef, clients, spec.rate() == null ? 0 : spec.rate().value(), Set.copyOf(spec.sites()));
+        Optional<AdmittedPool> pool = pools.apply(service.value().get().pool());
+        Optional<String> unknown = pool.flatMap(found -> unknownSite(spec, found));
+        return unknown.map(site -> Judged.admittedUnresolved(
+                        admitted,
+                        "SiteNotFound",
+                        "the ReplicaPool %s has no site \"%s\"; it has %s"
+                                .formatted(
+                                        pool.orElseThrow().ref(),
+                                        site,
+                                        pool.orElseThrow().sites().stream()
+                                                .map(AdmittedPool.Site::name)
+                                                .collect(Collectors.joining(", ")))))
+                .orElseGet(() -> Judged.admitted(admitted));
+    }
+
+    private static Optional<String> unknownSite(TrafficStreamSpec spec, AdmittedPool pool) {
+        Set<String> known = pool.sites().stream().map(AdmittedPool.Site::name).collect(Collectors.toSet());
+        return Stream.concat(spec.sites().stream(), Stream.ofNullable(spec.home()))
+                .filter(site -> !known.contains(site))
+                .findFirst();
+    }
+}

@@ -1,0 +1,63 @@
+package dev.apportion.reconcile;
+
+import dev.apportion.api.DNSZone;
+import dev.apportion.api.TrafficService;
+import dev.apportion.api.TrafficServiceStatus;
+import io.javaoperatorsdk.operator.api.reconciler.Context;
+import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
+import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
+import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
+import io.javaoperatorsdk.operator.processing.event.source.EventSource;
+import java.util.List;
+import java.util.Optional;
+
+/** Says in the status of services what their pools and zones have come to. */
+final class TrafficServiceReconciler implements Reconciler<TrafficService> {
+
+    private final Desk desk;
+    private final Signals signals;
+    private final Verifier verifier;
+    private final Statuses statuses;
+
+    TrafficServiceReconciler(Desk desk, Signals signals, Verifier verifier, Statuses statuses) {
+        this.desk = desk;
+        this.signals = signals;
+        this.verifier = verifier;
+        this.statuses = statuses;
+    }
+
+    @Override
+    public List<EventSource<?, TrafficService>> prepareEventSources(EventSourceContext<TrafficService> context) {
+        desk.world().services = context.getPrimaryCache();
+        return List.of(signals.services, new PrimaryChanges<>("service-changes", desk::serviceChanged));
+    }
+
+    @Override
+    public UpdateControl<TrafficService> reconcile(TrafficService service, Context<TrafficService> context) {
+        Ref ref = Ref.of(service);
+        Judged<AdmittedService> judged = desk.admission().services().get(ref);
+        if (!desk.isOpen() || judged == null) {
+            return UpdateControl.noUpdate();
+        }
+        Optional<AdmittedService> admitted = judged.value();
+        Optional<Ref> zone = admitted.map(AdmittedService::zone);
+        TrafficServiceStatus status = statuses.service(
+                service,
+                judged,
+                admitted.flatMap(found -> desk.planned(found.pool())),
+                zone.flatMap(desk::standing).flatMap(standing -> standing.part(ref)),
+                zone.map(desk::servers).orElse(ZoneStanding.Servers.NONE),
+                zone.flatMap(verifier::result),
+                zone.flatMap(found -> desk.world().find(desk.world().zones, found))
+                        .map(DNSZone::getSpec)
+                        .filter(spec -> spec.resolvers() != null)
+                        .isPresent());
+        if (status.equals(service.getStatus())) {
+            return UpdateControl.noUpdate();
+        }
+        TrafficService patch = new TrafficService();
+        patch.setMetadata(Metadata.of(service));
+        patch.setStatus(status);
+        return UpdateControl.patchStatus(patch);
+    }
+}

@@ -1,0 +1,59 @@
+package dev.apportion.reconcile;
+
+import dev.apportion.api.TrafficStream;
+import dev.apportion.api.TrafficStreamStatus;
+import io.javaoperatorsdk.operator.api.reconciler.Context;
+import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
+import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
+import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
+import io.javaoperatorsdk.operator.processing.event.source.EventSource;
+import java.util.List;
+import java.util.Optional;
+
+/** Says in the status of streams what their services have come to. */
+final class TrafficStreamReconciler implements Reconciler<TrafficStream> {
+
+    private final Desk desk;
+    private final Signals signals;
+    private final Verifier verifier;
+    private final Statuses statuses;
+
+    TrafficStreamReconciler(Desk desk, Signals signals, Verifier verifier, Statuses statuses) {
+        this.desk = desk;
+        this.signals = signals;
+        this.verifier = verifier;
+        this.statuses = statuses;
+    }
+
+    @Override
+    public List<EventSource<?, TrafficStream>> prepareEventSources(EventSourceContext<TrafficStream> context) {
+        desk.world().streams = context.getPrimaryCache();
+        return List.of(signals.streams, new PrimaryChanges<>("stream-changes", desk::streamChanged));
+    }
+
+    @Override
+    public UpdateControl<TrafficStream> reconcile(TrafficStream stream, Context<TrafficStream> context) {
+        Admission admission = desk.admission();
+        Judged<AdmittedStream> judged = admission.streams().get(Ref.of(stream));
+        if (!desk.isOpen() || judged == null) {
+            return UpdateControl.noUpdate();
+        }
+        Optional<AdmittedService> service = judged.value().flatMap(found -> admission.service(found.service()));
+        Optional<Ref> zone = service.map(AdmittedService::zone);
+        TrafficStreamStatus status = statuses.stream(
+                stream,
+                judged,
+                service.flatMap(found -> desk.planned(found.pool())),
+                zone.flatMap(desk::standing)
+                        .flatMap(standing -> standing.part(service.orElseThrow().ref())),
+                zone.map(desk::servers).orElse(ZoneStanding.Servers.NONE),
+                zone.flatMap(verifier::result));
+        if (status.equals(stream.getStatus())) {
+            return UpdateControl.noUpdate();
+        }
+        TrafficStream patch = new TrafficStream();
+        patch.setMetadata(Metadata.of(stream));
+        patch.setStatus(status);
+        return UpdateControl.patchStatus(patch);
+    }
+}

@@ -1,0 +1,30 @@
+package dev.apportion.reconcile;
+
+import dev.apportion.api.DNSZone;
+import dev.apportion.api.ReplicaPool;
+import dev.apportion.api.TrafficService;
+import dev.apportion.api.TrafficStream;
+import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
+import java.util.List;
+import java.util.Map;
+
+/** All that plans depend on, as it was found: in the caches of a cluster, or in a folder of manifests. */
+public interface World {
+
+    List<DNSZone> zones();
+
+    List<ReplicaPool> pools();
+
+    List<TrafficService> services();
+
+    List<TrafficStream> streams();
+
+    /** The EndpointSlices of a Service. */
+    List<EndpointSlice> endpointSlices(Ref service);
+
+    /** The annotations of a pod; empty when the pod is not known. */
+    Map<String, String> podAnnotations(Ref pod);
+
+    /** The labels of a namespace; empty when it is not known. */
+    Map<String, String> namespaceLabels(String namespace);
+}

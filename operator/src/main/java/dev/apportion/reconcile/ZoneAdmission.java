@@ -1,0 +1,138 @@
+package dev.apportion.reconcile;
+
+import dev.apportion.api.DNSZone;
+import dev.apportion.api.DNSZoneSpec;
+import dev.apportion.records.Addresses;
+import dev.apportion.records.Answers;
+import dev.apportion.records.DomainNames;
+import dev.apportion.records.FixedRecord;
+import dev.apportion.records.FixedRecords;
+import dev.apportion.records.NameServer;
+import dev.apportion.records.Parsed;
+import inet.ipaddr.IPAddress;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Predicate;
+
+/** Judges DNSZones by themselves; conflicts between them are another matter. Pure. */
+final class ZoneAdmission {
+
+    private ZoneAdmission() {}
+
+    static Judged<AdmittedZone> judge(DNSZone zone) {
+        DNSZoneSpec spec = zone.getSpec();
+        if (spec == null) {
+            return Judged.rejected("Unreadable", Admission.unreadable(zone));
+        }
+        return switch (DomainNames.parse(spec.domain())) {
+            case Parsed.Invalid<String>(String problem) -> Judged.rejected("InvalidSpec", "spec.domain: " + problem);
+            case Parsed.Value<String>(String domain) -> judge(Ref.of(zone), spec, domain);
+        };
+    }
+
+    private static Judged<AdmittedZone> judge(Ref ref, DNSZoneSpec spec, String domain) {
+        if (spec.externalDNS() != null) {
+            return Judged.rejected(
+                    "NotImplemented", "spec.externalDNS is not implemented in this version; maybe use coreDNS for now");
+        }
+        DNSZoneSpec.CoreDNS coreDns = spec.coreDNS();
+        if (coreDns == null) {
+            return Judged.rejected("InvalidSpec", "exactly one of coreDNS and externalDNS is required");
+        }
+        List<String> problems = new ArrayList<>();
+        List<NameServer> nameServers = nameServers(spec, domain, problems);
+        List<FixedRecord> fixedRecords = fixedRecords(spec, domain, problems);
+        AdmittedZone.VerifyAt verifyAt = verifyAt(spec);
+        if (!problems.isEmpty()) {
+            return Judged.rejected("InvalidSpec", String.join("; ", problems));
+        }
+        return Judged.admitted(new AdmittedZone(
+                ref,
+                domain,
+                spec.ttlSeconds(),
+                spec.negativeTTLSeconds(),
+                nameServers,
+                fixedRecords,
+                allows(ref, spec),
+                new AdmittedZone.CoreDns(
+                        switch (coreDns.answers()) {
+                            case Single -> Answers.Single;
+                            case List -> Answers.List;
+                        },
+                        coreDns.configMap().name(),
+                        coreDns.configMap().shards(),
+                        coreDns.directory(),
+                        coreDns.refresh() == DNSZoneSpec.Refresh.Annotate),
+                verifyAt));
+    }
+
+    private static List<NameServer> nameServers(DNSZoneSpec spec, String domain, List<String> problems) {
+        if (spec.nameServers().isEmpty()) {
+            return List.of(new NameServer("ns." + domain, List.of()));
+        }
+        List<NameServer> servers = new ArrayList<>();
+        for (DNSZoneSpec.NameServer server : spec.nameServers()) {
+            List<IPAddress> addresses = new ArrayList<>();
+            for (String text : server.addresses()) {
+                switch (Addresses.parse(text)) {
+                    case Parsed.Value<IPAddress>(IPAddress address) -> addresses.add(address);
+                    case Parsed.Invalid<IPAddress>(String problem) ->
+                        problems.add("spec.nameServers[%s]: %s".formatted(server.name(), problem));
+                }
+            }
+            switch (DomainNames.parse(server.name())) {
+                case Parsed.Value<String>(String name) -> servers.add(new NameServer(name, addresses));
+                case Parsed.Invalid<String>(String problem) -> problems.add("spec.nameServers: " + problem);
+            }
+        }
+        return servers;
+    }
+
+    private static List<FixedRecord> fixedRecords(DNSZoneSpec spec, String domain, List<String> problems) {
+        List<FixedRecord> records = new ArrayList<>();
+        for (DNSZoneSpec.FixedRecord declared : spec.records()) {
+            int ttl = declared.ttlSeconds() == null ? spec.ttlSeconds() : declared.ttlSeconds();
+            for (String value : declared.values()) {
+                switch (FixedRecords.parse(domain, declared.name(), declared.type(), ttl, value)) {
+                    case FixedRecords.Parsed.Valid(FixedRecord read) -> records.add(read);
+                    case FixedRecords.Parsed.Invalid(String problem) ->
+                        problems.add("spec.records[%s %s]: %s".formatted(declared.name(), declared.type(), problem));
+                }
+            }
+        }
+        return records;
+    }
+
+    private static Predicate<AdmittedZone.Namespace> allows(Ref ref, DNSZoneSpec spec) {
+        DNSZoneSpec.AllowedNamespaces allowed = spec.allowedNamespaces();
+        return switch (allowed.from()) {
+            case All -> namespace -> true;
+            case Same -> namespace -> namespace.name().equals(ref.namespace());
+            case Selector -> namespace -> Selectors.matches(allowed.selector(), namespace.labels());
+        };
+    }
+
+    private static AdmittedZone.VerifyAt verifyAt(DNSZoneSpec spec) {
+        DNSZoneSpec.VerifyAt verifyAt = spec.verifyAt();
+        if (verifyAt == null) {
+            return new AdmittedZone.VerifyAt.Nobody();
+        }
+        DNSZoneSpec.DnsServiceReference service = verifyAt.service();
+        if (service != null) {
+            return new AdmittedZone.VerifyAt.Service(service.name(), service.port());
+        }
+        return new AdmittedZone.VerifyAt.Servers(
+                Objects.requireNonNullElse(verifyAt.addresses(), List.<String>of()).stream()
+                        .map(ZoneAdmission::server)
+                        .toList());
+    }
+
+    private static InetSocketAddress server(String text) {
+        int colon = text.lastIndexOf(':');
+        String host = text.substring(0, colon).replace("[", "").replace("]", "");
+        return new InetSocketAddress(InetAddress.ofLiteral(host), Integer.parseInt(text.substring(colon + 1)));
+    }
+}

@@ -1,0 +1,232 @@
+package dev.apportion.reconcile;
+
+import dev.apportion.records.Answer;
+import dev.apportion.records.Answers;
+import dev.apportion.records.Host;
+import dev.apportion.records.HostStream;
+import dev.apportion.records.ZoneRecords;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Puts together what DNS shall say under one zone, from the plans of its pools and from what it says now. Pure. */
+public final class ZoneComposer {
+
+    private ZoneComposer() {}
+
+    /**
+     * A zone as it shall be.
+     *
+     * @param records what DNS shall say
+     * @param hosts what became of each service's host name
+     */
+    public record Composed(ZoneRecords records, SortedMap<Ref, Outcome> hosts) {}
+
+    /** What became of a service's host name. */
+    public sealed interface Outcome {
+
+        /** It is answered as planned. */
+        record Planned() implements Outcome {}
+
+        /** It is answered as before, for a reason that is one CamelCase word and a sentence. */
+        record Kept(String reason, String message) implements Outcome {}
+
+        /** It is not answered: there is nothing that it could be answered. */
+        record Absent(String reason, String message) implements Outcome {}
+    }
+
+    /**
+     * Composes one zone.
+     *
+     * @param zone the zone
+     * @param admission the verdicts on all resources
+     * @param plans the plan of a pool, where there is one
+     * @param published what DNS says now, where anything was ever published
+     */
+    public static Composed compose(
+            AdmittedZone zone,
+            Admission admission,
+            Function<Ref, Optional<PoolPlan>> plans,
+            Optional<ZoneRecords> published) {
+        Map<String, Host> before = published.map(ZoneComposer::byName).orElse(Map.of());
+        Answers answersBefore =
+                published.map(ZoneRecords::answers).orElse(zone.coreDns().answers());
+        SortedMap<Ref, Outcome> outcomes = new TreeMap<>();
+        List<Host> hosts = new ArrayList<>();
+        Set<String> names = new HashSet<>();
+        for (AdmittedService service : admission.servicesOf(zone.ref())) {
+            Host last = inMode(before.get(service.hostname()), answersBefore, zone);
+            Decided decided = decide(service, admission, plans, last);
+            outcomes.put(service.ref(), decided.outcome());
+            if (decided.host() != null) {
+                hosts.add(decided.host());
+                names.add(service.hostname());
+            }
+        }
+        for (Host host : before.values()) {
+            if (!names.contains(host.name()) && isStranded(host, zone, admission)) {
+                hosts.add(inMode(host, answersBefore, zone));
+            }
+        }
+        return new Composed(records(zone, hosts), outcomes);
+    }
+
+    /**
+     * Says whether a published host belongs to a service that is still there, but can no longer be read or is invalid: what
+     * it was is the best that is known.
+     */
+    private static boolean isStranded(Host host, AdmittedZone zone, Admission admission) {
+        int slash = host.owner().indexOf('/');
+        Ref owner = new Ref(host.owner().substring(0, slash), host.owner().substring(slash + 1));
+        Judged<AdmittedService> judged = admission.services().get(owner);
+        return judged != null
+                && judged.value().isEmpty()
+                && judged.findings().stream()
+                        .anyMatch(finding -> finding.isFalse()
+                                && (finding.reason().equals("Unreadable")
+                                        || finding.reason().equals("InvalidSpec")))
+                && admission.hostIsFree(host.name())
+                && zone.fixedRecords().stream().noneMatch(fixed -> fixed.name().equals(host.name()));
+    }
+
+    private record Decided(@Nullable Host host, Outcome outcome) {}
+
+    private static Decided decide(
+            AdmittedService service,
+            Admission admission,
+            Function<Ref, Optional<PoolPlan>> plans,
+            @Nullable Host last) {
+        if (service.paused()) {
+            return kept(last, "Paused", "spec.paused: what is published stays as it is");
+        }
+        Optional<AdmittedPool> pool = admission.pool(service.pool());
+        if (pool.isEmpty()) {
+            return kept(
+                    last,
+                    "PoolNotReady",
+                    "the ReplicaPool %s is missing or not accepted; the last answers stay".formatted(service.pool()));
+        }
+        if (pool.get().observe()) {
+            return kept(last, "Observing", "the ReplicaPool %s has the mode Observe".formatted(service.pool()));
+        }
+        Optional<PoolPlan> plan = plans.apply(service.pool());
+        if (plan.isEmpty()) {
+            return kept(last, "NotPlanned", "the ReplicaPool %s is not planned yet".formatted(service.pool()));
+        }
+        return planned(service, plan.get(), last);
+    }
+
+    private static Decided kept(@Nullable Host last, String reason, String message) {
+        return last == null
+                ? new Decided(null, new Outcome.Absent(reason, message + "; nothing was published before"))
+                : new Decided(last, new Outcome.Kept(reason, message));
+    }
+
+    private static Decided planned(AdmittedService service, PoolPlan plan, @Nullable Host last) {
+        List<HostStream> streams = new ArrayList<>();
+        List<String> withoutReplica = new ArrayList<>();
+        for (PoolPlan.Stream stream : plan.streams()) {
+            if (!stream.demand().service().equals(service.ref())) {
+                continue;
+            }
+            HostStream fresh = hostStream(stream);
+            if (fresh.answers().isEmpty()) {
+                withoutReplica.add(stream.demand().stream().isEmpty() ? "everyone else" : stream.demand().stream());
+                streams.add(lastAnswers(fresh, last));
+            } else {
+                streams.add(fresh);
+            }
+        }
+        Host host = new Host(service.hostname(), service.ref().toString(), service.ttlSeconds(), streams);
+        if (withoutReplica.isEmpty()) {
+            return new Decided(host, new Outcome.Planned());
+        }
+        boolean any =
+                host.streams().stream().anyMatch(stream -> !stream.answers().isEmpty());
+        String who = "no replica is ready for " + String.join(", ", withoutReplica);
+        return new Decided(
+                host,
+                any
+                        ? new Outcome.Kept("NoReadyReplicas", who + "; the last answers stay where there were any")
+                        : new Outcome.Absent("NoReadyReplicas", who + " and none was before: the answers are empty"));
+    }
+
+    private static HostStream lastAnswers(HostStream fresh, @Nullable Host last) {
+        return last == null
+                ? fresh
+                : last.streams().stream()
+                        .filter(stream -> stream.label().equals(fresh.label()))
+                        .findFirst()
+                        .map(stream -> new HostStream(fresh.label(), fresh.stream(), fresh.clients(), stream.answers()))
+                        .orElse(fresh);
+    }
+
+    private static HostStream hostStream(PoolPlan.Stream stream) {
+        Demand demand = stream.demand();
+        return new HostStream(
+                HostLabel.of(demand.hostname(), demand.stream()),
+                demand.stream(),
+                demand.clients(),
+                stream.answers().stream()
+                        .map(row -> new Answer(row.address(), row.replica(), row.weight()))
+                        .toList());
+    }
+
+    /** A published host, with weights as the zone's kind of answers takes them. */
+    private static @Nullable Host inMode(@Nullable Host host, Answers answersBefore, AdmittedZone zone) {
+        Answers answers = zone.coreDns().answers();
+        if (host == null || answers == answersBefore) {
+            return host;
+        }
+        return new Host(
+                host.name(),
+                host.owner(),
+                host.ttlSeconds(),
+                host.streams().stream()
+                        .map(stream -> new HostStream(
+                                stream.label(), stream.stream(), stream.clients(), reweighted(stream, answers)))
+                        .toList());
+    }
+
+    private static List<Answer> reweighted(HostStream stream, Answers answers) {
+        List<Answer> all = new ArrayList<>();
+        for (boolean ipv6 : new boolean[] {false, true}) {
+            List<Answer> family = stream.answers(ipv6).toList();
+            double[] shares = family.stream().mapToDouble(Answer::weight).toArray();
+            if (shares.length > 0) {
+                int[] weights = PoolPlanner.weights(shares, answers);
+                for (int i = 0; i < weights.length; i++) {
+                    if (weights[i] > 0) {
+                        all.add(new Answer(
+                                family.get(i).address(), family.get(i).replica(), weights[i]));
+                    }
+                }
+            }
+        }
+        return all;
+    }
+
+    private static Map<String, Host> byName(ZoneRecords records) {
+        return records.hosts().stream().collect(Collectors.toMap(Host::name, Function.identity()));
+    }
+
+    private static ZoneRecords records(AdmittedZone zone, List<Host> hosts) {
+        return new ZoneRecords(
+                zone.domain(),
+                zone.ref().toString(),
+                zone.coreDns().answers(),
+                zone.ttlSeconds(),
+                zone.negativeTtlSeconds(),
+                zone.nameServers(),
+                zone.fixedRecords(),
+                hosts);
+    }
+}

@@ -1,0 +1,207 @@
+package dev.apportion.reconcile;
+
+import dev.apportion.dns.Serial;
+import dev.apportion.dns.Shards;
+import dev.apportion.dns.coredns.ConfigMapPublisher;
+import dev.apportion.dns.coredns.CoreDnsLayout;
+import dev.apportion.dns.coredns.Publication;
+import dev.apportion.dns.coredns.ShardChange;
+import dev.apportion.dns.coredns.ShardState;
+import dev.apportion.reconcile.ZoneStanding.Write;
+import dev.apportion.records.Host;
+import dev.apportion.records.ZoneRecords;
+import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Makes the ConfigMaps of a zone say what DNS shall say: the one place that writes records. */
+final class ZonePublisher {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ZonePublisher.class);
+
+    /** The pause after another writer was faster: the cache will have heard of that write by then. */
+    private static final Duration AFTER_FENCE = Duration.ofMillis(100);
+
+    private static final Duration AFTER_FAILURE = Duration.ofSeconds(2);
+
+    private final KubernetesClient client;
+    private final ConfigMapPublisher publisher;
+    private final ShardCache cache;
+    private final Map<Ref, Read> reads = new ConcurrentHashMap<>();
+
+    /** ConfigMaps that exist without the label that would put them into the cache. */
+    private final Set<Ref> unlabelled = ConcurrentHashMap.newKeySet();
+
+    /** The cached ConfigMaps, and the means to tell the cache of a write before its event comes. */
+    interface ShardCache {
+
+        Optional<ConfigMap> get(Ref configMap);
+
+        void written(ConfigMap configMap, @Nullable ConfigMap before);
+    }
+
+    private record Read(String version, List<ShardState> states) {}
+
+    /**
+     * What came of publishing a zone.
+     *
+     * @param writes what stands in each shard now
+     * @param changed the serials that were written just now, by shard
+     * @param retry when to try again, where something could not be written
+     */
+    record Outcome(SortedMap<Integer, Write> writes, SortedMap<Integer, Long> changed, Optional<Duration> retry) {}
+
+    ZonePublisher(KubernetesClient client, ShardCache cache) {
+        this.client = client;
+        this.publisher = new ConfigMapPublisher(client);
+        this.cache = cache;
+    }
+
+    static CoreDnsLayout layout(AdmittedZone zone) {
+        AdmittedZone.CoreDns coreDns = zone.coreDns();
+        return new CoreDnsLayout(
+                zone.ref().namespace(), coreDns.configMap(), new Shards(coreDns.shards()), coreDns.directory());
+    }
+
+    /** What DNS says now of a zone, over all of its shards; empty where nothing was ever published. */
+    Optional<ZoneRecords> published(AdmittedZone zone) {
+        CoreDnsLayout layout = layout(zone);
+        List<ZoneRecords> parts = new ArrayList<>();
+        for (int shard = 0; shard < layout.shards().count(); shard++) {
+            current(layout, shard).stream()
+                    .flatMap(this::states)
+                    .filter(state -> state.domain().equals(zone.domain()))
+                    .flatMap(state -> state instanceof ShardState.Published readable
+                            ? Stream.of(readable.part())
+                            : Stream.empty())
+                    .forEach(parts::add);
+        }
+        List<Host> hosts = parts.stream().flatMap(part -> part.hosts().stream()).toList();
+        return parts.stream().findFirst().map(part -> part.withHosts(hosts));
+    }
+
+    private Stream<ShardState> states(ConfigMap configMap) {
+        String version =
+                configMap.getMetadata().getUid() + "/" + configMap.getMetadata().getResourceVersion();
+        Map<String, String> data = configMap.getData() == null ? Map.of() : configMap.getData();
+        return reads
+                .compute(
+                        Ref.of(configMap),
+                        (ref, known) -> known != null && known.version().equals(version)
+                                ? known
+                                : new Read(version, ShardState.read(data)))
+                .states()
+                .stream();
+    }
+
+    private Optional<ConfigMap> current(CoreDnsLayout layout, int shard) {
+        Ref ref = new Ref(layout.namespace(), layout.configMapName(shard));
+        Optional<ConfigMap> cached = cache.get(ref);
+        if (cached.isPresent() || !unlabelled.contains(ref)) {
+            return cached;
+        }
+        return Optional.ofNullable(client.configMaps()
+                .inNamespace(ref.namespace())
+                .withName(ref.name())
+                .get());
+    }
+
+    /**
+     * Publishes a zone: at most one request for each shard, none where nothing changed.
+     *
+     * @param floor the highest serial that is known to have been published
+     */
+    Outcome publish(AdmittedZone zone, ZoneRecords desired, long floor) {
+        CoreDnsLayout layout = layout(zone);
+        SortedMap<Integer, Write> writes = new TreeMap<>();
+        SortedMap<Integer, Long> changed = new TreeMap<>();
+        List<Duration> retries = new ArrayList<>();
+        for (int shard = 0; shard < layout.shards().count(); shard++) {
+            ConfigMap current = current(layout, shard).orElse(null);
+            ShardChange change = ShardChange.decide(current, desired, layout, shard, floor);
+            switch (publisher.publish(change)) {
+                case Publication.Written(Optional<Serial> serial, ConfigMap written) -> {
+                    cache.written(written, current);
+                    changed.put(shard, serial.map(Serial::value).orElse(0L));
+                    writes.put(shard, done(serial));
+                    LOG.atInfo()
+                            .addKeyValue("zone", zone.ref())
+                            .addKeyValue("configMap", layout.configMapName(shard))
+                            .addKeyValue("serial", serial.orElse(null))
+                            .log("Published");
+                }
+                case Publication.Unchanged(Optional<Serial> serial) -> {
+                    if (serial.isPresent()) {
+                        writes.put(shard, done(serial));
+                    }
+                }
+                case Publication.Fenced(int code, String message) -> {
+                    if (change instanceof ShardChange.Create) {
+                        unlabelled.add(new Ref(layout.namespace(), layout.configMapName(shard)));
+                    }
+                    writes.put(shard, new Write.Fenced(message));
+                    retries.add(AFTER_FENCE);
+                }
+                case Publication.Refused(ShardChange.Reason reason, String message) ->
+                    writes.put(shard, new Write.Refused(reason.name(), message));
+                case Publication.Failed(int code, String message, Optional<Duration> after) -> {
+                    writes.put(shard, new Write.Failed(message));
+                    retries.add(after.orElse(AFTER_FAILURE));
+                    LOG.atWarn()
+                            .addKeyValue("zone", zone.ref())
+                            .addKeyValue("configMap", layout.configMapName(shard))
+                            .addKeyValue("code", code)
+                            .addKeyValue("error", message)
+                            .log("Could not publish");
+                }
+            }
+        }
+        return new Outcome(writes, changed, retries.stream().max(Duration::compareTo));
+    }
+
+    private static Write done(Optional<Serial> serial) {
+        return new Write.Done(serial.map(Serial::value).orElse(0L));
+    }
+
+    /** Takes the zones out of a ConfigMap whose DNSZone is gone. */
+    void sweep(ConfigMap configMap, Set<Ref> zones) {
+        states(configMap).forEach(state -> {
+            if (state instanceof ShardState.Published readable && !zones.contains(owner(readable.part()))) {
+                String name = configMap.getMetadata().getName();
+                String base = name.substring(0, name.lastIndexOf('-'));
+                CoreDnsLayout layout = new CoreDnsLayout(
+                        configMap.getMetadata().getNamespace(),
+                        base,
+                        new Shards(readable.shards()),
+                        readable.directory());
+                Publication publication =
+                        publisher.publish(ShardChange.remove(configMap, state.domain(), layout, state.shard()));
+                if (publication instanceof Publication.Written(Optional<Serial> serial, ConfigMap written)) {
+                    cache.written(written, configMap);
+                }
+                LOG.atInfo()
+                        .addKeyValue("domain", state.domain())
+                        .addKeyValue("configMap", name)
+                        .addKeyValue("outcome", publication)
+                        .log("Removed a zone that has no DNSZone any more");
+            }
+        });
+    }
+
+    private static Ref owner(ZoneRecords records) {
+        int slash = records.owner().indexOf('/');
+        return new Ref(records.owner().substring(0, slash), records.owner().substring(slash + 1));
+    }
+}

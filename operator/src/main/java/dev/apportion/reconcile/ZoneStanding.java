@@ -1,0 +1,130 @@
+package dev.apportion.reconcile;
+
+import dev.apportion.dns.Shards;
+import dev.apportion.dns.wire.Verdict;
+import dev.apportion.records.Host;
+import dev.apportion.records.ZoneRecords;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Where a zone stands: what DNS shall say, and what came of writing it. Immutable. */
+final class ZoneStanding {
+
+    private final ZoneComposer.Composed composed;
+    private final Shards shards;
+    private final SortedMap<Integer, Write> writes;
+    private final Map<Ref, Part> parts;
+
+    /** What came of writing one shard. */
+    sealed interface Write {
+
+        /** It stands there. */
+        record Done(long serial) implements Write {}
+
+        /** Another writer was faster; it is tried again. */
+        record Fenced(String message) implements Write {}
+
+        /** It must not be written until the input changes. */
+        record Refused(String reason, String message) implements Write {}
+
+        /** It could not be written; it is tried again. */
+        record Failed(String message) implements Write {}
+    }
+
+    /**
+     * What concerns one service.
+     *
+     * @param outcome what became of its host name
+     * @param host its host, where there is one
+     * @param failure how the writing of its shard failed, where it did
+     */
+    record Part(ZoneComposer.Outcome outcome, Optional<Host> host, Optional<Write> failure) {}
+
+    /** The servers to ask, and whether there should be any. */
+    record Servers(boolean configured, List<InetSocketAddress> addresses) {
+
+        static final Servers NONE = new Servers(false, List.of());
+    }
+
+    /**
+     * What the servers of a zone say.
+     *
+     * @param target what they were asked about
+     * @param servers the verdict on each of them, by address
+     */
+    record Verified(ZoneRecords target, SortedMap<String, Verdict> servers) {
+
+        boolean everywhere() {
+            return servers.values().stream().allMatch(Verdict.Verified.class::isInstance);
+        }
+    }
+
+    /**
+     * A standing.
+     *
+     * @param composed what DNS shall say, and what became of each host
+     * @param shards how the hosts are spread over shards
+     * @param writes what came of writing each shard, by number
+     */
+    ZoneStanding(ZoneComposer.Composed composed, Shards shards, SortedMap<Integer, Write> writes) {
+        this.composed = composed;
+        this.shards = shards;
+        this.writes = writes;
+        Map<String, Host> byOwner =
+                composed.records().hosts().stream().collect(Collectors.toMap(Host::owner, Function.identity()));
+        this.parts = composed.hosts().entrySet().stream()
+                .collect(Collectors.toMap(
+                        Map.Entry::getKey,
+                        entry -> part(
+                                entry.getValue(), byOwner.get(entry.getKey().toString()))));
+    }
+
+    private Part part(ZoneComposer.Outcome outcome, @Nullable Host host) {
+        Optional<Host> found = Optional.ofNullable(host);
+        return new Part(
+                outcome,
+                found,
+                found.map(present -> writes.get(shards.of(present.name())))
+                        .filter(write -> !(write instanceof Write.Done)));
+    }
+
+    ZoneRecords records() {
+        return composed.records();
+    }
+
+    SortedMap<Integer, Write> writes() {
+        return writes;
+    }
+
+    Optional<Part> part(Ref service) {
+        return Optional.ofNullable(parts.get(service));
+    }
+
+    /** The largest serial of the zone's shards. */
+    long serial() {
+        return writes.values().stream()
+                .mapToLong(write -> write instanceof Write.Done(long serial) ? serial : 0)
+                .max()
+                .orElse(0);
+    }
+
+    boolean isWritten() {
+        return writes.values().stream().allMatch(Write.Done.class::isInstance);
+    }
+
+    /** The services for which something is not as it was. */
+    Set<Ref> servicesThatDiffer(ZoneStanding before) {
+        return Stream.concat(parts.keySet().stream(), before.parts.keySet().stream())
+                .filter(service -> !Objects.equals(parts.get(service), before.parts.get(service)))
+                .collect(Collectors.toSet());
+    }
+}

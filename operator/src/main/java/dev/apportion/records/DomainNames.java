@@ -1,0 +1,91 @@
+package dev.apportion.records;
+
+import java.net.IDN;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/** Domain names in their canonical form: lower case, A-labels (RFC 5890), no trailing dot. */
+public final class DomainNames {
+
+    /** RFC 1035, section 2.3.4, without the root label and the length octets. */
+    private static final int MAX_NAME = 253;
+
+    private static final int MAX_LABEL = 63;
+
+    /** Letters, digits and hyphens (RFC 1123, section 2.1), and the underscore of service labels (RFC 8552). */
+    private static final Pattern LABEL = Pattern.compile("[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?");
+
+    private DomainNames() {}
+
+    /**
+     * Reads a domain name.
+     *
+     * @param text the name; upper case, U-labels and a trailing dot are normalised
+     * @return the canonical name
+     */
+    public static Parsed<String> parse(String text) {
+        String bare = text.endsWith(".") ? text.substring(0, text.length() - 1) : text;
+        if (bare.isEmpty()) {
+            return invalid(text, "a domain name is required, such as shop.example.org");
+        }
+        for (String label : bare.split("\\.", -1)) {
+            if (label.isEmpty()) {
+                return invalid(text, "it has an empty label (two dots in a row, or a dot in front)");
+            }
+        }
+        String ascii;
+        try {
+            ascii = IDN.toASCII(bare, IDN.ALLOW_UNASSIGNED).toLowerCase(Locale.ROOT);
+        } catch (IllegalArgumentException e) {
+            return invalid(
+                    text,
+                    longLabel(bare)
+                            .map(DomainNames::labelTooLong)
+                            .orElse("it cannot be written in A-labels: " + e.getMessage()));
+        }
+        Optional<String> longLabel = longLabel(ascii);
+        if (longLabel.isPresent()) {
+            return invalid(text, labelTooLong(longLabel.get()));
+        }
+        if (ascii.length() > MAX_NAME) {
+            return invalid(text, "it has %d characters, %d are possible".formatted(ascii.length(), MAX_NAME));
+        }
+        for (String label : ascii.split("\\.", -1)) {
+            if (!LABEL.matcher(label).matches()) {
+                return invalid(
+                        text,
+                        "the label \"%s\" may hold letters, digits, hyphens (not at its ends) and underscores only"
+                                .formatted(label));
+            }
+        }
+        return new Parsed.Value<>(ascii);
+    }
+
+    /** Says whether the name equals the domain or lies below it; both canonical. */
+    public static boolean isWithin(String name, String domain) {
+        return name.equals(domain) || isBelow(name, domain);
+    }
+
+    /** Says whether the name lies below the domain, and is not the domain itself; both canonical. */
+    public static boolean isBelow(String name, String domain) {
+        return name.length() > domain.length()
+                && name.endsWith(domain)
+                && name.charAt(name.length() - domain.length() - 1) == '.';
+    }
+
+    private static Optional<String> longLabel(String name) {
+        return Arrays.stream(name.split("\\.", -1))
+                .filter(label -> label.length() > MAX_LABEL)
+                .findFirst();
+    }
+
+    private static String labelTooLong(String label) {
+        return "the label \"%s\" has %d characters, %d are possible".formatted(label, label.length(), MAX_LABEL);
+    }
+
+    private static Parsed<String> invalid(String text, String why) {
+        return new Parsed.Invalid<>("\"%s\" is not a domain name: %s".formatted(text, why));
+    }
+}
