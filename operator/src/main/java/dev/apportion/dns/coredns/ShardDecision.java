@@ -84,6 +84,15 @@ sealed interface ShardDecision {
             Serial serial,
             long mostBytes) {
         SortedMap<String, String> owned = owned(current, keys);
+        Optional<String> foreign = files.keySet().stream()
+                .filter(key -> current.containsKey(key) && !owned.containsKey(key))
+                .findFirst();
+        if (foreign.isPresent()) {
+            return new Refused(
+                    ShardChange.Reason.ForeignKey,
+                    "%s is there already in shard %d and was not written by Apportion; maybe it can be removed"
+                            .formatted(foreign.get(), keys.shard()));
+        }
         SortedSet<String> remove = new TreeSet<>(owned.keySet());
         remove.removeAll(files.keySet());
         SortedMap<String, String> put = new TreeMap<>(files);
@@ -101,9 +110,18 @@ sealed interface ShardDecision {
         return new Write(put, remove, before, Optional.of(serial));
     }
 
+    /**
+     * What is there of the zone. With a serial, all that has its names is ours, even if it was edited; without one, only
+     * what says so itself.
+     */
     private static SortedMap<String, String> owned(Map<String, String> current, ShardKeys keys) {
+        boolean numbered = current.containsKey(keys.serial());
         SortedMap<String, String> owned = new TreeMap<>(current);
-        owned.keySet().removeIf(key -> !keys.owns(key));
+        owned.entrySet()
+                .removeIf(file -> !keys.owns(file.getKey())
+                        || !(numbered
+                                || file.getValue().contains(ServerBlocks.NOTICE)
+                                || StateText.isState(file.getValue())));
         return owned;
     }
 

@@ -195,6 +195,29 @@ class ShardChangeTest {
         assertThat(ShardChange.decide(full, zone(179), LAYOUT, 0, 0)).isInstanceOf(ShardChange.Refused.class);
     }
 
+    @Test
+    void aKeyOfSomebodyElseIsNeverOverwritten() {
+        Map<String, String> data = Map.of("example.org.zone", "$ORIGIN example.org.");
+
+        assertThat(ShardDecision.decide(data, zone(179), LAYOUT.shards(), "/etc/apportion", 0, 0, Long.MAX_VALUE))
+                .isInstanceOfSatisfying(ShardDecision.Refused.class, refused -> {
+                    assertThat(refused.reason()).isEqualTo(ShardChange.Reason.ForeignKey);
+                    assertThat(refused.message()).contains("example.org.zone");
+                });
+        assertThat(ShardDecision.remove(data, new ShardKeys("example.org", 0)))
+                .isInstanceOf(ShardDecision.Unchanged.class);
+    }
+
+    @Test
+    void filesWhoseSerialWasLostAreTakenUpAgain() {
+        Map<String, String> data = new HashMap<>(data(created(zone(179), 0)));
+        data.remove("example.org.s0.serial");
+
+        assertThat(write(data, zone(100), 1).put())
+                .containsEntry("example.org.s0.serial", "2")
+                .containsKeys("example.org.zone", "example.org.s0.state");
+    }
+
     static Stream<ZoneRecords> unsayable() {
         HostStream none = new HostStream("none", "", List.of(), List.of());
         ZoneRecords zone = Corpus.zone(Answers.Single, Corpus.host("shop.example.org", none));

@@ -15,10 +15,12 @@ import java.net.DatagramPacket;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
@@ -26,6 +28,8 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -66,6 +70,8 @@ class ComparisonTest {
     private static final List<InetAddress> CLIENTS = Stream.of("127.0.0.1", "127.0.2.1", "127.0.2.200", "127.0.3.1")
             .map(client -> Corpus.address(client).toInetAddress())
             .toList();
+
+    private static final Pattern SHARD = Pattern.compile("^example\\.org\\.s(\\d+)\\.");
 
     @TempDir
     Path folder;
@@ -112,6 +118,40 @@ class ComparisonTest {
         }
     }
 
+    /** Whatever the controllers let through: two blocks of one name must never keep all zones from being served. */
+    @Test
+    void aDomainThatIsAnothersHostDoesNotKeepCoreDnsFromStarting() throws IOException, InterruptedException {
+        assumeTrue(CoreDns.binary().isPresent(), "no binaries");
+        for (String domain : List.of("a.example.org", "z.example.org")) {
+            ZoneRecords parent = Corpus.zone(
+                    Answers.Single,
+                    Corpus.host(domain, Corpus.stream("host", new int[] {16}, "10.0.0.1")),
+                    Corpus.host("shop.example.org", Corpus.stream("shop", new int[] {16}, "10.0.0.2")));
+            ZoneRecords child = new ZoneRecords(
+                    domain,
+                    "dns/child",
+                    Answers.Single,
+                    15,
+                    5,
+                    parent.nameServers().subList(0, 1),
+                    List.of(),
+                    List.of(Corpus.host("shop." + domain, Corpus.stream("shop", new int[] {16}, "10.0.0.3"))));
+            Path files = folder.resolve(domain);
+            new DirectoryPublisher(files).publish(List.of(parent, child), Corpus.SHARDS);
+            try (CoreDns server = CoreDns.start(CoreDns.binary().orElseThrow(), files, "example.org")) {
+                for (ZoneRecords zone : List.of(
+                        parent.withHosts(parent.hosts().stream()
+                                .filter(host -> host.name().startsWith("shop"))
+                                .toList()),
+                        child)) {
+                    assertThat(Verification.of(zone, Set.of("shop." + zone.domain()), 0, 0)
+                                    .ask(new Asker(Duration.ofSeconds(2)), server.address()))
+                            .isInstanceOf(Verdict.Verified.class);
+                }
+            }
+        }
+    }
+
     private static ZoneRecords two(int weight, String second) {
         return Corpus.zone(
                 Answers.Single,
@@ -122,7 +162,7 @@ class ComparisonTest {
 
     private int compare(String name, ZoneRecords zone) throws IOException, InterruptedException {
         Path files = folder.resolve(name);
-        assertThat(new DirectoryPublisher(files).publish(List.of(zone), Corpus.SHARDS))
+        assertThat(new DirectoryPublisher(files).mirror(golden(name)))
                 .isInstanceOfSatisfying(
                         DirectoryPublisher.Outcome.Written.class,
                         written -> assertThat(written.refused()).isEmpty());
@@ -153,6 +193,23 @@ class ComparisonTest {
         }
         assertThat(differences).as(name).isEmpty();
         return compared;
+    }
+
+    /** The files that are kept, as the data of ConfigMaps. */
+    private static Map<Integer, Map<String, String>> golden(String name) throws IOException {
+        Map<Integer, Map<String, String>> configMaps = new HashMap<>();
+        try (Stream<Path> paths = Files.list(Path.of("src/test/resources/dns/golden", name))) {
+            for (Path path : paths.toList()) {
+                String key = path.getFileName().toString();
+                Matcher shard = SHARD.matcher(key);
+                configMaps
+                        .computeIfAbsent(
+                                shard.find() ? Integer.parseInt(shard.group(1)) : Corpus.SHARDS.of("example.org"),
+                                number -> new HashMap<>())
+                        .put(key, Files.readString(path));
+            }
+        }
+        return configMaps;
     }
 
     private static List<Question> questions(ZoneRecords zone) throws IOException {
