@@ -13,6 +13,9 @@ final class Balance {
 
     private static final int MOST_SWEEPS = 200;
 
+    /** Pieces poured after which no further sweep begins. */
+    private static final long MOST_WORK = 1_000_000;
+
     /** A sweep that moves less than this part of the largest load is the last. */
     private static final double SETTLED = 1e-12;
 
@@ -29,7 +32,8 @@ final class Balance {
     double settle(Packing packing) {
         double[] load = Draft.loads(in, packing, component.streams);
         double[][] poured = new double[component.free.length][in.m];
-        for (int sweep = 0; sweep < MOST_SWEEPS; sweep++) {
+        long until = work + MOST_WORK;
+        for (int sweep = 0; sweep < MOST_SWEEPS && work < until; sweep++) {
             double moved = pourFree(load, poured);
             double largest = 0;
             for (int stream : component.streams) {

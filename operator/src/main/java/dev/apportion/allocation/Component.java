@@ -24,13 +24,19 @@ final class Component {
     final int[] replicas;
 
     Component(Instance in, int[] classes, int[][] limited, double[] free) {
+        this(
+                in,
+                classes,
+                limited,
+                free,
+                Arrays.stream(classes).mapToObj(in::eligibleReplicas).toArray(int[][]::new));
+    }
+
+    Component(Instance in, int[] classes, int[][] limited, double[] free, int[][] eligible) {
         this.classes = classes;
         this.limited = limited;
         this.free = free;
-        eligible = new int[classes.length][];
-        for (int c = 0; c < classes.length; c++) {
-            eligible[c] = in.eligibleReplicas(classes[c]);
-        }
+        this.eligible = eligible;
         if (classes.length == 1) {
             streams = limited[0];
             replicas = eligible[0];

@@ -52,14 +52,21 @@ final class Levelling {
             for (int i = first; i < last; i++) {
                 level[replicas[i]] = lowest;
             }
-            if (to - from == 1 && last - first == in.limit[streams[from]]) {
-                out.proportional(streams[from], replicas, first, last);
-            } else if (to > from) {
-                double at = blocks.level(b);
-                reached = Math.max(reached, packAtLeast(streams, from, to, replicas, first, last, at, out.packing));
-            }
+            reached = Math.max(reached, packBlock(streams, from, to, replicas, first, last, blocks.level(b), out));
         }
         return improved(component, blocks.bound(), reached, out, level);
+    }
+
+    /** Packs a block at its level, or at the least one that is found to do; the answer is that level. */
+    double packBlock(int[] streams, int from, int to, int[] replicas, int first, int last, double level, Draft out) {
+        if (to == from) {
+            return level;
+        }
+        if (to - from == 1 && last - first == in.limit[streams[from]]) {
+            out.proportional(streams[from], replicas, first, last);
+            return level;
+        }
+        return packAtLeast(streams, from, to, replicas, first, last, level, out.packing);
     }
 
     /** Searches for a smaller makespan, if the bound was not met; the answer is the bound, or a better one. */
