@@ -65,7 +65,7 @@ public final class ApportionOperator implements AutoCloseable {
     public ApportionOperator(KubernetesClient client, Settings settings, Clock clock) {
         this.settings = settings;
         Signals signals = new Signals();
-        this.desk = new Desk(new ClusterWorld(), signals);
+        this.desk = new Desk(new ClusterWorld(), signals, clock);
         this.verifier = new Verifier(
                 new Asker(ASK_TIMEOUT),
                 new Verifier.Timing(settings.verifyInterval(), settings.verifyGrace()),

@@ -3,6 +3,8 @@ package dev.apportion.reconcile;
 import dev.apportion.api.DNSZone;
 import dev.apportion.api.DNSZoneStatus;
 import dev.apportion.reconcile.ZoneStanding.Servers;
+import dev.apportion.records.Changes;
+import dev.apportion.records.ZoneRecords;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -126,11 +128,14 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
 
     private Optional<Duration> publish(DNSZone zone, AdmittedZone admitted) {
         Admission admission = desk.admission();
-        ZoneComposer.Composed composed =
-                ZoneComposer.compose(admitted, admission, desk::planned, publisher.published(admitted));
+        Optional<ZoneRecords> published = publisher.published(admitted);
+        ZoneComposer.Composed composed = ZoneComposer.compose(admitted, admission, desk::planned, published);
         ZonePublisher.Outcome outcome = publisher.publish(admitted, composed.records(), floor(zone));
         ZoneStanding standing =
                 new ZoneStanding(composed, ZonePublisher.layout(admitted).shards(), outcome.writes());
+        if (!outcome.changed().isEmpty()) {
+            log(admitted, published, composed.records(), outcome);
+        }
         if (!outcome.changed().isEmpty() && admitted.coreDns().annotate()) {
             refresher.refresh(
                     admitted.ref().namespace(),
@@ -143,6 +148,24 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
         }
         desk.stands(admitted.ref(), standing, servers);
         return outcome.retry();
+    }
+
+    private static void log(
+            AdmittedZone zone, Optional<ZoneRecords> before, ZoneRecords after, ZonePublisher.Outcome outcome) {
+        Changes changes = Changes.between(before.orElse(after.withHosts(List.of())), after);
+        LOG.atInfo()
+                .addKeyValue("zone", zone.ref())
+                .addKeyValue("serials", serials(zone, outcome.changed()))
+                .addKeyValue("added", changes.added().size())
+                .addKeyValue("removed", changes.removed().size())
+                .addKeyValue("changed", changes.changed().size())
+                .addKeyValue(
+                        "movedPercent",
+                        changes.streams().stream()
+                                .mapToDouble(Changes.StreamChange::movedPercent)
+                                .max()
+                                .orElse(0))
+                .log("Published");
     }
 
     /** The status is no state, but the best memory where the ConfigMaps were deleted. */

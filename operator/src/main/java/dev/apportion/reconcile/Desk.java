@@ -5,6 +5,7 @@ import dev.apportion.api.ReplicaPool;
 import dev.apportion.api.TrafficService;
 import dev.apportion.api.TrafficStream;
 import dev.apportion.reconcile.ZoneStanding.Servers;
+import java.time.Clock;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
@@ -27,10 +28,12 @@ final class Desk {
 
     private static final Logger LOG = LoggerFactory.getLogger(Desk.class);
 
+    private final Clock clock;
     private final ClusterWorld world;
     private final Signals signals;
     private final AtomicLong version = new AtomicLong();
     private final Map<Ref, PoolPlan> plans = new ConcurrentHashMap<>();
+    private final Map<Ref, PlanChange> changes = new ConcurrentHashMap<>();
     private final Map<Ref, ZoneStanding> standings = new ConcurrentHashMap<>();
     private final Map<Ref, Servers> servers = new ConcurrentHashMap<>();
     private volatile boolean open;
@@ -38,7 +41,8 @@ final class Desk {
 
     private record Judgement(long version, Admission admission) {}
 
-    Desk(ClusterWorld world, Signals signals) {
+    Desk(ClusterWorld world, Signals signals, Clock clock) {
+        this.clock = clock;
         this.world = world;
         this.signals = signals;
     }
@@ -86,6 +90,7 @@ final class Desk {
             Set<Ref> services = servicesOf(plan);
             if (before != null) {
                 services.addAll(servicesOf(before));
+                changes.put(pool.ref(), PlanChange.between(before, plan, clock.instant()));
             }
             Signals.raise(signals.pools, List.of(pool.ref()));
             Signals.raise(signals.services, services);
@@ -115,8 +120,14 @@ final class Desk {
         return planned.containsAll(demands);
     }
 
+    /** The last change of a pool's plan that was seen; empty since the start until there is one. */
+    Optional<PlanChange> lastChange(Ref pool) {
+        return Optional.ofNullable(changes.get(pool));
+    }
+
     void forgetPlan(Ref pool) {
         plans.remove(pool);
+        changes.remove(pool);
     }
 
     Optional<ZoneStanding> standing(Ref zone) {

@@ -113,7 +113,7 @@ final class ReplicaPoolReconciler implements Reconciler<ReplicaPool> {
             return UpdateControl.noUpdate();
         }
         Optional<PoolPlan> plan = judged.value().map(desk::plan);
-        ReplicaPoolStatus status = statuses.pool(pool, judged, plan, desk.world());
+        ReplicaPoolStatus status = statuses.pool(pool, judged, plan, desk.lastChange(Ref.of(pool)), desk.world());
         if (status.equals(pool.getStatus())) {
             return UpdateControl.noUpdate();
         }

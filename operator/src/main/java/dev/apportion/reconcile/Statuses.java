@@ -18,6 +18,7 @@ import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -71,7 +72,17 @@ final class Statuses {
                 hosts.stream().mapToInt(host -> host.streams().size()).sum());
     }
 
-    ReplicaPoolStatus pool(ReplicaPool pool, Judged<AdmittedPool> judged, Optional<PoolPlan> plan, World world) {
+    /**
+     * What is known of a pool.
+     *
+     * @param change the last change that was seen; where there is none, the one in the status stays
+     */
+    ReplicaPoolStatus pool(
+            ReplicaPool pool,
+            Judged<AdmittedPool> judged,
+            Optional<PoolPlan> plan,
+            Optional<PlanChange> change,
+            World world) {
         List<Finding> findings = new ArrayList<>(judged.findings());
         judged.value()
                 .flatMap(admitted -> Findings.missingServices(admitted, world))
@@ -105,8 +116,19 @@ final class Statuses {
                 decimal(found.lowerBound()),
                 decimal(found.optimalityGap()),
                 decimal(found.worstOverLevel()),
-                null,
+                change.map(Statuses::lastChange)
+                        .orElse(
+                                pool.getStatus() == null
+                                        ? null
+                                        : pool.getStatus().lastChange()),
                 found.replicas().stream().limit(ROWS_SHOWN).map(Statuses::row).toList());
+    }
+
+    private static ReplicaPoolStatus.LastChange lastChange(PlanChange change) {
+        return new ReplicaPoolStatus.LastChange(
+                change.time().truncatedTo(ChronoUnit.SECONDS).toString(),
+                decimal(change.movedPercent()),
+                change.reason());
     }
 
     private static ReplicaPoolStatus.Row row(PoolPlan.Replica replica) {

@@ -136,11 +136,6 @@ final class ZonePublisher {
                     cache.written(written, current);
                     changed.put(shard, serial.map(Serial::value).orElse(0L));
                     writes.put(shard, done(serial));
-                    LOG.atInfo()
-                            .addKeyValue("zone", zone.ref())
-                            .addKeyValue("configMap", layout.configMapName(shard))
-                            .addKeyValue("serial", serial.orElse(null))
-                            .log("Published");
                 }
                 case Publication.Unchanged(Optional<Serial> serial) -> {
                     if (serial.isPresent()) {
