@@ -74,7 +74,8 @@ final class Levelling {
         if (reached <= bound * (1 + CERTAIN)) {
             return bound;
         }
-        Search search = new Search(in, packer, component, bound);
+        double better = component.classes.length == 1 ? BinPackingBound.of(in, component, bound, reached) : bound;
+        Search search = new Search(in, packer, component, better);
         search.improve(out);
         search.raise(out, level);
         return search.bound();
