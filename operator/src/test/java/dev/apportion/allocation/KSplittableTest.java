@@ -81,6 +81,7 @@ class KSplittableTest {
             Allocation allocation = policy.allocate(problem);
             Assessment assessment = Assessment.of(problem, allocation.streams(), allocation);
             assertThat(assessment.optimalityGap()).isLessThan(CERTAIN);
+            assertThat(Splitting.of(new Instance(problem)).raised()).isLessThan(1.02);
             for (int i = 0; i < m; i++) {
                 double level = allocation.levels().get(i);
                 assertThat(assessment.loads().get(i)).isBetween(level * 0.98, level * 1.02);
