@@ -16,7 +16,6 @@ final class Splitting {
 
     private final Instance in;
     private final Draft draft;
-    private final double[] level;
     private final double[] load;
     private final List<List<Piece>> freePieces;
     private double bound;
@@ -24,7 +23,6 @@ final class Splitting {
     private Splitting(Instance in) {
         this.in = in;
         draft = new Draft(in);
-        level = new double[in.m];
         load = new double[in.m];
         freePieces = new ArrayList<>(Collections.nCopies(in.eligibility.classCount(), List.of()));
     }
@@ -37,7 +35,12 @@ final class Splitting {
 
     /** The level of each canonical replica. */
     double[] level() {
-        return level;
+        return draft.level;
+    }
+
+    /** The most by which a level exceeds the bound of its block, as a factor; 1 if every block was packed at its bound. */
+    double raised() {
+        return draft.raised();
     }
 
     /** No allocation has a smaller makespan. */
@@ -120,8 +123,8 @@ final class Splitting {
             }
             Component component = new Component(in, classes, streams, poured);
             double needed = classes.length == 1
-                    ? new Levelling(in, packer).pack(component, draft, level)
-                    : new Overlap(in, packer, component, draft, level).pack();
+                    ? new Levelling(in, packer).pack(component, draft)
+                    : new Overlap(in, packer, component, draft).pack();
             bound = Math.max(bound, needed);
             if (component.pours() || in.rated < in.n) {
                 for (int stream : component.streams) {
