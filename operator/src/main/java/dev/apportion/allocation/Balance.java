@@ -1,5 +1,7 @@
 package dev.apportion.allocation;
 
+import java.util.Arrays;
+
 /**
  * Evens out loads without a new piece: each stream in turn is poured again over its own replicas, to one level as far as it
  * reaches.
@@ -11,39 +13,34 @@ final class Balance {
 
     private static final int MOST_SWEEPS = 200;
 
+    /** Pieces poured after which no further sweep begins. */
+    private static final long MOST_WORK = 1_000_000;
+
     /** A sweep that moves less than this part of the largest load is the last. */
     private static final double SETTLED = 1e-12;
 
     private final Instance in;
-    private final int[] streams;
-    private final double free;
-    private final int[] replicas;
+    private final Component component;
     private long work;
 
-    /**
-     * @param streams canonical streams that k limits
-     * @param free the rate of the streams that can use every replica
-     * @param replicas canonical replicas
-     */
-    Balance(Instance in, int[] streams, double free, int[] replicas) {
+    Balance(Instance in, Component component) {
         this.in = in;
-        this.streams = streams;
-        this.free = free;
-        this.replicas = replicas;
+        this.component = component;
     }
 
     /** Evens out the amounts of a packing; the answer is the largest load that follows, with the free streams. */
     double settle(Packing packing) {
-        double[] load = Draft.loads(in, packing, streams);
-        double[] poured = new double[in.m];
-        for (int sweep = 0; sweep < MOST_SWEEPS; sweep++) {
+        double[] load = Draft.loads(in, packing, component.streams);
+        double[][] poured = new double[component.free.length][in.m];
+        long until = work + MOST_WORK;
+        for (int sweep = 0; sweep < MOST_SWEEPS && work < until; sweep++) {
             double moved = pourFree(load, poured);
             double largest = 0;
-            for (int stream : streams) {
+            for (int stream : component.streams) {
                 work += packing.end(stream) - packing.start(stream);
                 moved = Math.max(moved, pour(packing, stream, load));
             }
-            for (int replica : replicas) {
+            for (int replica : component.replicas) {
                 largest = Math.max(largest, load[replica]);
             }
             if (moved <= SETTLED * largest) {
@@ -62,7 +59,7 @@ final class Balance {
     double makespan(Packing packing) {
         double[] load = loads(packing);
         double largest = 0;
-        for (int replica : replicas) {
+        for (int replica : component.replicas) {
             largest = Math.max(largest, load[replica]);
         }
         return largest;
@@ -70,19 +67,34 @@ final class Balance {
 
     /** The load of each replica in a packing, with the free streams poured on top. */
     double[] loads(Packing packing) {
-        double[] load = Draft.loads(in, packing, streams);
-        pourFree(load, new double[in.m]);
+        double[] load = Draft.loads(in, packing, component.streams);
+        double[][] poured = new double[component.free.length][in.m];
+        for (int sweep = 0; sweep < MOST_SWEEPS; sweep++) {
+            double moved = pourFree(load, poured);
+            if (component.free.length == 1
+                    || moved <= SETTLED * Arrays.stream(load).max().orElse(0)) {
+                break;
+            }
+        }
         return load;
     }
 
-    private double pourFree(double[] load, double[] poured) {
-        if (!(free > 0)) {
-            return 0;
+    private double pourFree(double[] load, double[][] poured) {
+        double moved = 0;
+        for (int c = 0; c < poured.length; c++) {
+            if (component.free[c] > 0) {
+                moved = Math.max(moved, pourFree(component.eligible[c], component.free[c], load, poured[c]));
+            }
         }
+        return moved;
+    }
+
+    private double pourFree(int[] replicas, double amount, double[] load, double[] poured) {
+        work += replicas.length;
         for (int replica : replicas) {
             load[replica] = Math.max(0, load[replica] - poured[replica]);
         }
-        double level = waterLevel(replicas, 0, replicas.length, load, free);
+        double level = waterLevel(replicas, 0, replicas.length, load, amount);
         double moved = 0;
         for (int replica : replicas) {
             double more = Math.max(0, level - load[replica]);

@@ -1,18 +1,20 @@
 package dev.apportion.allocation;
 
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Exhaustive search over which replicas the streams use, for the smallest instances.
  *
  * <p>Given the replicas of each stream, the least makespan is the largest quotient, over sets of streams, of their rates and
- * the capacity of the replicas that they have together (maximum flow, minimum cut). A branch is cut where the streams chosen
+ * the capacity of the replicas that they have together (maximum flow, minimum cut). Free streams are streams
+ * whose choice is made. A branch is cut where the streams chosen
  * so far already reach the best makespan known. If the search ends by itself, that makespan is optimal.
  */
 final class Enumeration {
 
-    static final int MOST_STREAMS = 6;
-    static final int MOST_REPLICAS = 16;
+    private static final int MOST_STREAMS = 6;
+    private static final int MOST_REPLICAS = 16;
 
     /** Most choices that are tried: some milliseconds. */
     private static final int MOST_TRIALS = 300_000;
@@ -23,6 +25,7 @@ final class Enumeration {
     private final Instance in;
     private final int[] streams;
     private final int[] replicas;
+    private final int[][] candidates;
     private final double enough;
     private final double[] low;
     private final double[] high;
@@ -34,26 +37,54 @@ final class Enumeration {
     private int trials;
 
     /**
-     * @param streams canonical streams that k limits, all of one class, at most 6
-     * @param replicas the replicas that they may use, at most 16
      * @param makespan what is to be undercut
      * @param enough a makespan that needs no improvement
      */
-    Enumeration(Instance in, int[] streams, int[] replicas, double makespan, double enough) {
+    Enumeration(Instance in, Component component, double makespan, double enough) {
         this.in = in;
-        this.streams = streams;
-        this.replicas = replicas;
         this.makespan = makespan;
         this.enough = enough;
+        streams = component.streams;
+        replicas = component.replicas;
+        candidates = new int[streams.length][];
+        for (int s = 0; s < streams.length; s++) {
+            candidates[s] = bits(in.eligibleReplicas(in.streamClass[streams[s]]));
+        }
         low = capacities(0);
         high = capacities(8);
         chosen = new int[streams.length];
+        int pouring =
+                (int) Arrays.stream(component.free).filter(rate -> rate > 0).count();
         unions = new int[streams.length + 1][];
         rates = new double[streams.length + 1][];
         for (int s = 0; s <= streams.length; s++) {
-            unions[s] = new int[1 << s];
-            rates[s] = new double[1 << s];
+            unions[s] = new int[1 << (s + pouring)];
+            rates[s] = new double[1 << (s + pouring)];
         }
+        int sets = 1;
+        for (int c = 0; c < component.free.length; c++) {
+            if (component.free[c] > 0) {
+                int set = Arrays.stream(bits(component.eligible[c])).sum();
+                for (int q = 0; q < sets; q++) {
+                    unions[0][sets + q] = unions[0][q] | set;
+                    rates[0][sets + q] = rates[0][q] + component.free[c];
+                }
+                sets *= 2;
+            }
+        }
+    }
+
+    /** Whether a component is small enough. */
+    static boolean suits(Component component) {
+        return component.streams.length + component.free.length <= MOST_STREAMS + 1
+                && component.replicas.length <= MOST_REPLICAS;
+    }
+
+    /** The bit of each replica in a set. */
+    private int[] bits(int[] some) {
+        return Arrays.stream(some)
+                .map(replica -> 1 << Arrays.binarySearch(replicas, replica))
+                .toArray();
     }
 
     /** The capacity of every set of eight of the replicas. */
@@ -102,12 +133,13 @@ final class Enumeration {
             return;
         }
         int k = in.limit[streams[s]];
-        int end = 1 << replicas.length;
-        // the sets of k replicas in ascending order, which begins with the fastest ones
-        for (int set = (1 << k) - 1; set < end; set = following(set)) {
+        int end = 1 << candidates[s].length;
+        // the sets of k candidates in ascending order, which begins with the fastest ones
+        for (int code = (1 << k) - 1; code < end; code = following(code)) {
             if (++trials >= MOST_TRIALS || makespan <= enough) {
                 return;
             }
+            int set = decoded(code, candidates[s]);
             double level = with(s, set, reached);
             if (level < makespan * (1 - LOWER)) {
                 chosen[s] = set;
@@ -116,10 +148,18 @@ final class Enumeration {
         }
     }
 
+    private static int decoded(int code, int[] candidates) {
+        int set = 0;
+        for (int rest = code; rest != 0; rest &= rest - 1) {
+            set |= candidates[Integer.numberOfTrailingZeros(rest)];
+        }
+        return set;
+    }
+
     /** The level that the streams so far need, if this one uses these replicas. */
     private double with(int s, int set, double reached) {
         double level = reached;
-        int half = 1 << s;
+        int half = unions[s].length;
         for (int q = 0; q < half; q++) {
             int union = unions[s][q] | set;
             double rate = rates[s][q] + in.rate[streams[s]];

@@ -16,26 +16,33 @@ final class Exchange {
 
     private final Instance in;
     private final int[] streams;
-    private final int[] replicas;
     private final Balance balance;
     private final double enough;
+
+    /** The replicas that each stream may use. */
+    private final int[][] candidates;
 
     private int[][] support;
     private Packing packing;
     private double makespan;
 
     /**
-     * @param streams canonical streams that k limits, all of one class
-     * @param replicas the replicas that they may use
-     * @param start a packing of them, evened out
+     * @param start a packing of the component's streams, evened out
      * @param enough a makespan that needs no improvement
      */
-    Exchange(Instance in, int[] streams, int[] replicas, Balance balance, Packing start, double enough) {
+    Exchange(Instance in, Component component, Packing start, double enough) {
         this.in = in;
-        this.streams = streams;
-        this.replicas = replicas;
-        this.balance = balance;
         this.enough = enough;
+        streams = component.streams;
+        balance = new Balance(in, component);
+        candidates = new int[streams.length][];
+        for (int c = 0; c < component.classes.length; c++) {
+            for (int s = 0; s < streams.length; s++) {
+                if (in.streamClass[streams[s]] == component.classes[c]) {
+                    candidates[s] = component.eligible[c];
+                }
+            }
+        }
         packing = start;
         makespan = balance.makespan(start);
         support = supports(start);
@@ -62,7 +69,7 @@ final class Exchange {
             }
             while (count < own.length) {
                 int least = -1;
-                for (int replica : replicas) {
+                for (int replica : candidates[s]) {
                     if (!contains(own, count, replica) && (least < 0 || load[replica] < load[least])) {
                         least = replica;
                     }
@@ -92,7 +99,7 @@ final class Exchange {
         int[] own = support[s];
         for (int p = 0; p < own.length; p++) {
             int before = own[p];
-            for (int replica : replicas) {
+            for (int replica : candidates[s]) {
                 if (!contains(own, own.length, replica)) {
                     own[p] = replica;
                     if (lowers()) {
@@ -113,7 +120,10 @@ final class Exchange {
                 for (int q = 0; q < other.length; q++) {
                     int mine = own[p];
                     int theirs = other[q];
-                    if (contains(own, own.length, theirs) || contains(other, other.length, mine)) {
+                    if (contains(own, own.length, theirs)
+                            || contains(other, other.length, mine)
+                            || !in.mayUse(streams[s], theirs)
+                            || !in.mayUse(streams[t], mine)) {
                         continue;
                     }
                     own[p] = theirs;

@@ -53,6 +53,13 @@ final class Fluid {
             }
         }
 
+        /** A group without loads. */
+        Basin(double capacity) {
+            loads = new double[] {0};
+            capacities = new double[] {0, capacity};
+            served = new double[] {0, 0};
+        }
+
         /** How many replicas have a load below the level. */
         private int below(double level) {
             int at = Arrays.binarySearch(loads, level);
@@ -136,14 +143,29 @@ final class Fluid {
             }
             open.andNot(filled);
             for (int c = waiting.nextSetBit(0); c >= 0; c = waiting.nextSetBit(c + 1)) {
-                boolean stuck = Arrays.stream(groups[c]).noneMatch(open::get);
-                if (stuck || tight.get(c)) {
+                if (tight.get(c)) {
                     classLevel[c] = level;
                     complete(c, filled, level);
+                    waiting.clear(c);
+                } else if (Arrays.stream(groups[c]).noneMatch(open::get)) {
+                    // only rounding leads here: all that it may use is filled
+                    classLevel[c] = Arrays.stream(groups[c])
+                            .mapToDouble(g -> groupLevel[g])
+                            .max()
+                            .orElse(0);
+                    complete(c, atLevel(c), classLevel[c]);
                     waiting.clear(c);
                 }
             }
         }
+    }
+
+    private BitSet atLevel(int c) {
+        BitSet filled = new BitSet();
+        for (int g : groups[c]) {
+            filled.set(g, groupLevel[g] == classLevel[c]);
+        }
+        return filled;
     }
 
     /** Mends what rounding left of a class: its flow keeps its proportions and adds up to its rate. */

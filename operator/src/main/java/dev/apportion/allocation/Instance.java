@@ -156,6 +156,12 @@ final class Instance {
         return limit[stream] > 0 && limit[stream] == eligibility.eligible(streamClass[stream]);
     }
 
+    /** Whether a stream may use a replica. */
+    boolean mayUse(int stream, int replica) {
+        return group[replica] != Eligibility.NONE
+                && Arrays.binarySearch(eligibility.groups(streamClass[stream]), group[replica]) >= 0;
+    }
+
     /** The replicas that a class may use, ascending in the canonical order. */
     int[] eligibleReplicas(int streamClass) {
         int[] groups = eligibility.groups(streamClass);

@@ -31,17 +31,16 @@ final class Levelling {
     }
 
     /**
-     * Packs the streams.
+     * Packs the streams of a component that has one class.
      *
-     * @param streams canonical streams that k limits, by descending rate over k
-     * @param free the rate of the streams that can use every replica
-     * @param replicas canonical replicas, ascending
      * @param out receives the pieces
      * @param level receives the level of each replica
      * @return the lower bound
      */
-    double pack(int[] streams, double free, int[] replicas, Draft out, double[] level) {
-        Blocks blocks = new Blocks(in, streams, replicas, free);
+    double pack(Component component, Draft out, double[] level) {
+        int[] streams = component.streams;
+        int[] replicas = component.replicas;
+        Blocks blocks = new Blocks(in, streams, replicas, component.free[0]);
         double lowest = 0;
         double reached = 0;
         for (int b = 0; b < blocks.count(); b++) {
@@ -53,21 +52,32 @@ final class Levelling {
             for (int i = first; i < last; i++) {
                 level[replicas[i]] = lowest;
             }
-            if (to - from == 1 && last - first == in.limit[streams[from]]) {
-                out.proportional(streams[from], replicas, first, last);
-            } else if (to > from) {
-                reached = Math.max(
-                        reached, packAtLeast(streams, from, to, replicas, first, last, blocks.level(b), out.packing));
-            }
+            reached = Math.max(reached, packBlock(streams, from, to, replicas, first, last, blocks.level(b), out));
         }
-        double bound = blocks.bound();
-        if (!(reached <= bound * (1 + CERTAIN))) {
-            Search search = new Search(in, packer, streams, free, replicas, bound);
-            search.improve(out);
-            bound = search.bound();
-            search.raise(out, level);
+        return improved(component, blocks.bound(), reached, out, level);
+    }
+
+    /** Packs a block at its level, or at the least one that is found to do; the answer is that level. */
+    double packBlock(int[] streams, int from, int to, int[] replicas, int first, int last, double level, Draft out) {
+        if (to == from) {
+            return level;
         }
-        return bound;
+        if (to - from == 1 && last - first == in.limit[streams[from]]) {
+            out.proportional(streams[from], replicas, first, last);
+            return level;
+        }
+        return packAtLeast(streams, from, to, replicas, first, last, level, out.packing);
+    }
+
+    /** Searches for a smaller makespan, if the bound was not met; the answer is the bound, or a better one. */
+    double improved(Component component, double bound, double reached, Draft out, double[] level) {
+        if (reached <= bound * (1 + CERTAIN)) {
+            return bound;
+        }
+        Search search = new Search(in, packer, component, bound);
+        search.improve(out);
+        search.raise(out, level);
+        return search.bound();
     }
 
     /** Packs at the least level that is found to do, from the one given upwards. */

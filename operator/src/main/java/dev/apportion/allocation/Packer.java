@@ -64,6 +64,25 @@ final class Packer {
      */
     boolean pack(
             int[] streams, int from, int to, int[] replicas, int first, int last, int spare, Rule rule, Packing out) {
+        return pack(streams, from, to, replicas, first, last, spare, rule, false, out);
+    }
+
+    /** Packs streams; one that does not fit overflows the largest residuals. */
+    void packLoosely(int[] streams, int[] replicas, Rule rule, Packing out) {
+        pack(streams, 0, streams.length, replicas, 0, replicas.length, 0, rule, true, out);
+    }
+
+    private boolean pack(
+            int[] streams,
+            int from,
+            int to,
+            int[] replicas,
+            int first,
+            int last,
+            int spare,
+            Rule rule,
+            boolean loosely,
+            Packing out) {
         Residuals residuals = residuals(replicas, first, last);
         for (int s = from; s < to; s++) {
             int stream = streams[s];
@@ -71,7 +90,11 @@ final class Packer {
             double need = in.rate[stream];
             out.begin(stream);
             if (!residuals.seekWindow(k, need)) {
-                return false;
+                if (!loosely) {
+                    return false;
+                }
+                overflow(residuals, stream, k, replicas, out);
+                continue;
             }
             if (residuals.atFirst()) {
                 fillFromFirst(residuals, stream, k, need, out);
@@ -106,6 +129,27 @@ final class Packer {
             return new Residuals(byRoom, room);
         }
         return new Residuals(order, room);
+    }
+
+    /** Fills the k largest residuals; what is left over raises those replicas evenly. */
+    private void overflow(Residuals residuals, int stream, int k, int[] replicas, Packing out) {
+        int width = Math.min(k, residuals.size());
+        int[] chosen = width == 0 ? Arrays.copyOf(replicas, k) : new int[width];
+        double[] value = new double[chosen.length];
+        if (width > 0) {
+            residuals.seekLast(width);
+            take(residuals, chosen, value, 0, width);
+        }
+        double excess = in.rate[stream];
+        double capacity = 0;
+        for (int i = 0; i < chosen.length; i++) {
+            excess -= value[i];
+            capacity += in.capacity[chosen[i]];
+        }
+        for (int i = 0; i < chosen.length; i++) {
+            out.add(stream, chosen[i], value[i] + Math.max(0, excess) * (in.capacity[chosen[i]] / capacity));
+            room[chosen[i]] = 0;
+        }
     }
 
     private void fillFromFirst(Residuals residuals, int stream, int k, double rate, Packing out) {

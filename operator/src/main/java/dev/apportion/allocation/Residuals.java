@@ -63,6 +63,17 @@ final class Residuals {
         at = size > 0 ? starts[0] : 0;
     }
 
+    /** Puts the cursor where as many residuals follow: the largest ones. */
+    void seekLast(int count) {
+        int missing = count;
+        atBlock = blocks - 1;
+        while (missing > ends[atBlock] - starts[atBlock]) {
+            missing -= ends[atBlock] - starts[atBlock];
+            atBlock--;
+        }
+        at = ends[atBlock] - missing;
+    }
+
     boolean atFirst() {
         return atBlock == 0 && (size == 0 || at == starts[0]);
     }

@@ -34,8 +34,8 @@ final class Search {
 
     private final Instance in;
     private final Packer packer;
+    private final Component component;
     private final int[] streams;
-    private final double free;
     private final int[] replicas;
     private final double bound;
     private final Balance balance;
@@ -46,19 +46,16 @@ final class Search {
     private long work;
 
     /**
-     * @param streams canonical streams that k limits, by descending rate over k
-     * @param free the rate of the streams that can use every replica
-     * @param replicas canonical replicas, ascending
      * @param bound the lower bound
      */
-    Search(Instance in, Packer packer, int[] streams, double free, int[] replicas, double bound) {
+    Search(Instance in, Packer packer, Component component, double bound) {
         this.in = in;
         this.packer = packer;
-        this.streams = streams;
-        this.free = free;
-        this.replicas = replicas;
+        this.component = component;
         this.bound = bound;
-        balance = new Balance(in, streams, free, replicas);
+        streams = component.streams;
+        replicas = component.replicas;
+        balance = new Balance(in, component);
     }
 
     /** The lower bound, raised if the makespan is proven to be the least. */
@@ -66,25 +63,26 @@ final class Search {
         return Math.max(bound, proven);
     }
 
-    /** Replaces the pieces of the streams by better ones, if such are found; the answer is the makespan. */
-    double improve(Draft draft) {
+    /** Replaces the pieces of the streams by better ones, if such are found. */
+    void improve(Draft draft) {
         makespan = balance.makespan(draft.packing);
+        double enough = bound * (1 + Levelling.CERTAIN);
         if (met()) {
-            return makespan;
+            return;
         }
         Packing evened = new Packing(in.n, streams.length + in.m);
         Draft.copy(draft.packing, evened, streams);
         offer(evened);
-        offer(withoutLeastPieces());
         offer(equalPieces());
-        packings();
-        if (!met() && streams.length <= SMALL && replicas.length <= SMALL) {
-            Packing start = best == null ? evened : best;
-            Balance counted = new Balance(in, streams, free, replicas);
-            offer(new Exchange(in, streams, replicas, counted, start, bound * (1 + Levelling.CERTAIN)).search());
+        if (component.classes.length == 1) {
+            offer(withoutLeastPieces());
+            packings();
         }
-        if (!met() && streams.length <= Enumeration.MOST_STREAMS && replicas.length <= Enumeration.MOST_REPLICAS) {
-            Enumeration enumeration = new Enumeration(in, streams, replicas, makespan, bound * (1 + Levelling.CERTAIN));
+        if (!met() && streams.length <= SMALL && replicas.length <= SMALL) {
+            offer(new Exchange(in, component, best == null ? evened : best, enough).search());
+        }
+        if (!met() && Enumeration.suits(component)) {
+            Enumeration enumeration = new Enumeration(in, component, makespan, enough);
             boolean complete = enumeration.search();
             offer(enumeration.packing());
             if (complete && !met()) {
@@ -94,7 +92,6 @@ final class Search {
         if (best != null) {
             Draft.copy(best, draft.packing, streams);
         }
-        return makespan;
     }
 
     /** Raises the levels that cannot be kept to the loads that there are now. */

@@ -111,31 +111,25 @@ final class Splitting {
             limited[c] = byPieceSize(in, limited[c]);
         }
         Packer packer = new Packer(in);
-        for (int[] component : components(present)) {
-            if (component.length == 1) {
-                int c = component[0];
-                bound = Math.max(
-                        bound,
-                        new Levelling(in, packer).pack(limited[c], free[c], in.eligibleReplicas(c), draft, level));
-            } else {
-                int[][] streams = new int[component.length][];
-                double[] poured = new double[component.length];
-                for (int i = 0; i < component.length; i++) {
-                    streams[i] = limited[component[i]];
-                    poured[i] = free[component[i]];
-                }
-                bound = Math.max(bound, new Overlap(in, packer, component, streams, poured, draft, level).pack());
+        for (int[] classes : components(present)) {
+            int[][] streams = new int[classes.length][];
+            double[] poured = new double[classes.length];
+            for (int c = 0; c < classes.length; c++) {
+                streams[c] = limited[classes[c]];
+                poured[c] = free[classes[c]];
             }
-            boolean poured = Arrays.stream(component).anyMatch(c -> free[c] > 0);
-            if (poured || in.rated < in.n) {
-                for (int c : component) {
-                    for (int stream : limited[c]) {
-                        Draft.addLoads(in, draft.packing, stream, load);
-                    }
+            Component component = new Component(in, classes, streams, poured);
+            double needed = classes.length == 1
+                    ? new Levelling(in, packer).pack(component, draft, level)
+                    : new Overlap(in, packer, component, draft, level).pack();
+            bound = Math.max(bound, needed);
+            if (component.pours() || in.rated < in.n) {
+                for (int stream : component.streams) {
+                    Draft.addLoads(in, draft.packing, stream, load);
                 }
             }
-            if (poured) {
-                pour(component, free);
+            if (component.pours()) {
+                pour(component);
             }
         }
     }
@@ -178,30 +172,28 @@ final class Splitting {
         return at;
     }
 
-    private void pour(int[] component, double[] free) {
-        int[][] groups = new int[component.length][];
-        double[] rates = new double[component.length];
-        for (int i = 0; i < component.length; i++) {
-            groups[i] = in.eligibility.groups(component[i]);
-            rates[i] = free[component[i]];
+    private void pour(Component component) {
+        int[][] groups = new int[component.classes.length][];
+        for (int c = 0; c < groups.length; c++) {
+            groups[c] = in.eligibility.groups(component.classes[c]);
         }
         Fluid.Basin[] basins = new Fluid.Basin[in.eligibility.groupCount()];
         for (int g = 0; g < basins.length; g++) {
             basins[g] = new Fluid.Basin(in.replicasOfGroup[g], in.capacity, load);
         }
-        Fluid fluid = new Fluid(groups, rates, basins);
+        Fluid fluid = new Fluid(groups, component.free, basins);
         double[] before = load.clone();
-        for (int i = 0; i < component.length; i++) {
-            if (rates[i] > 0) {
-                int[] replicas = in.eligibleReplicas(component[i]);
+        for (int c = 0; c < groups.length; c++) {
+            if (component.free[c] > 0) {
+                int[] replicas = component.eligible[c];
                 double[] amounts = new double[replicas.length];
-                for (int g : groups[i]) {
-                    fill(replicas, amounts, g, fluid.flow(i, g), fluid.groupLevel(g), before);
+                for (int g : groups[c]) {
+                    fill(replicas, amounts, g, fluid.flow(c, g), fluid.groupLevel(g), before);
                 }
                 for (int p = 0; p < replicas.length; p++) {
                     load[replicas[p]] += amounts[p] / in.capacity[replicas[p]];
                 }
-                freePieces.set(component[i], in.pieces(replicas, amounts, 0, replicas.length));
+                freePieces.set(component.classes[c], in.pieces(replicas, amounts, 0, replicas.length));
             }
         }
     }

@@ -8,6 +8,7 @@ import dev.apportion.records.DomainNames;
 import inet.ipaddr.IPAddress;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -18,22 +19,68 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Which resources are valid, whose names are their own, and what they refer to. Where two claim one name the older one has
- * it, and the younger one takes over when the older one goes.
- *
- * @param zones the verdict on each DNSZone
- * @param pools the verdict on each ReplicaPool
- * @param services the verdict on each TrafficService
- * @param streams the verdict on each TrafficStream
+ * it, and the younger one takes over when the older one goes. Immutable.
  */
-public record Admission(
-        SortedMap<Ref, Judged<AdmittedZone>> zones,
-        SortedMap<Ref, Judged<AdmittedPool>> pools,
-        SortedMap<Ref, Judged<AdmittedService>> services,
-        SortedMap<Ref, Judged<AdmittedStream>> streams) {
+public final class Admission {
+
+    private final SortedMap<Ref, Judged<AdmittedZone>> zones;
+    private final SortedMap<Ref, Judged<AdmittedPool>> pools;
+    private final SortedMap<Ref, Judged<AdmittedService>> services;
+    private final SortedMap<Ref, Judged<AdmittedStream>> streams;
+    private final Map<Ref, List<AdmittedService>> byZone;
+    private final Map<Ref, List<AdmittedService>> byPool;
+    private final Map<Ref, List<AdmittedStream>> byService;
+    private final Set<String> hostnames;
+
+    private Admission(
+            SortedMap<Ref, Judged<AdmittedZone>> zones,
+            SortedMap<Ref, Judged<AdmittedPool>> pools,
+            SortedMap<Ref, Judged<AdmittedService>> services,
+            SortedMap<Ref, Judged<AdmittedStream>> streams) {
+        this.zones = Collections.unmodifiableSortedMap(zones);
+        this.pools = Collections.unmodifiableSortedMap(pools);
+        this.services = Collections.unmodifiableSortedMap(services);
+        this.streams = Collections.unmodifiableSortedMap(streams);
+        this.byZone = grouped(services, AdmittedService::zone);
+        this.byPool = grouped(services, AdmittedService::pool);
+        this.byService = grouped(streams, AdmittedStream::service);
+        this.hostnames = admitted(services).map(AdmittedService::hostname).collect(Collectors.toUnmodifiableSet());
+    }
+
+    private static <T> Map<Ref, List<T>> grouped(SortedMap<Ref, Judged<T>> judged, Function<T, Ref> key) {
+        return admitted(judged).collect(Collectors.groupingBy(key));
+    }
+
+    private static <T> Stream<T> admitted(SortedMap<Ref, Judged<T>> judged) {
+        return judged.values().stream().flatMap(verdict -> verdict.value().stream());
+    }
+
+    /** The verdict on each DNSZone. */
+    public SortedMap<Ref, Judged<AdmittedZone>> zones() {
+        return zones;
+    }
+
+    /** The verdict on each ReplicaPool. */
+    public SortedMap<Ref, Judged<AdmittedPool>> pools() {
+        return pools;
+    }
+
+    /** The verdict on each TrafficService. */
+    public SortedMap<Ref, Judged<AdmittedService>> services() {
+        return services;
+    }
+
+    /** The verdict on each TrafficStream. */
+    public SortedMap<Ref, Judged<AdmittedStream>> streams() {
+        return streams;
+    }
 
     /** Age decides; a resource that was never in a cluster has none and ties are decided by place. */
     private static final Comparator<HasMetadata> AGE = Comparator.comparing((HasMetadata resource) ->
@@ -69,25 +116,22 @@ public record Admission(
 
     /** The admitted services of a zone, by place. */
     public List<AdmittedService> servicesOf(Ref zone) {
-        return services.values().stream()
-                .flatMap(judged -> judged.value().stream())
-                .filter(service -> service.zone().equals(zone))
-                .toList();
+        return byZone.getOrDefault(zone, List.of());
+    }
+
+    /** The admitted services that share a pool, by place. */
+    public List<AdmittedService> servicesSharing(Ref pool) {
+        return byPool.getOrDefault(pool, List.of());
     }
 
     /** The admitted streams of a service, by place. */
     public List<AdmittedStream> streamsOf(Ref service) {
-        return streams.values().stream()
-                .flatMap(judged -> judged.value().stream())
-                .filter(stream -> stream.service().equals(service))
-                .toList();
+        return byService.getOrDefault(service, List.of());
     }
 
     /** Says whether no admitted service has the host name. */
     public boolean hostIsFree(String hostname) {
-        return services.values().stream()
-                .flatMap(judged -> judged.value().stream())
-                .noneMatch(service -> service.hostname().equals(hostname));
+        return !hostnames.contains(hostname);
     }
 
     private static <T> Optional<T> value(Map<Ref, Judged<T>> judged, Ref ref) {

@@ -139,11 +139,7 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
         }
         Servers servers = DnsServers.of(admitted, desk.world());
         if (standing.isWritten()) {
-            verifier.verify(
-                    admitted.ref(),
-                    composed.records(),
-                    ZonePublisher.layout(admitted).shards(),
-                    servers.addresses());
+            verifier.verify(admitted.ref(), composed.records(), servers.addresses());
         }
         desk.stands(admitted.ref(), standing, servers);
         return outcome.retry();

@@ -14,11 +14,9 @@ final class Demands {
 
     static List<Demand> of(Ref pool, Admission admission) {
         List<Demand> demands = new ArrayList<>();
-        admission.services().values().stream()
-                .flatMap(judged -> judged.value().stream())
-                .filter(service -> service.pool().equals(pool))
-                .forEach(service ->
-                        admission.zone(service.zone()).ifPresent(zone -> demands.addAll(of(service, zone, admission))));
+        for (AdmittedService service : admission.servicesSharing(pool)) {
+            admission.zone(service.zone()).ifPresent(zone -> demands.addAll(of(service, zone, admission)));
+        }
         return demands;
     }
 

@@ -183,7 +183,7 @@ final class Findings {
         return Finding.yes(
                 Finding.VERIFIED,
                 "Verified",
-                "%d servers answer as published".formatted(verified.servers().size()));
+                "as published: " + listed(List.copyOf(verified.servers().keySet())));
     }
 
     private static Optional<Finding> judged(Verified verified, Predicate<Verdict.Difference> concerns) {

@@ -1,6 +1,5 @@
 package dev.apportion.reconcile;
 
-import dev.apportion.dns.Shards;
 import dev.apportion.dns.wire.Asker;
 import dev.apportion.dns.wire.Verdict;
 import dev.apportion.dns.wire.Verification;
@@ -47,7 +46,7 @@ final class Verifier implements AutoCloseable {
      */
     record Timing(Duration interval, Duration grace) {}
 
-    private record Task(ZoneRecords target, Shards shards, List<InetSocketAddress> servers) {}
+    private record Task(ZoneRecords target, List<InetSocketAddress> servers) {}
 
     private final Asker asker;
     private final Timing timing;
@@ -66,12 +65,12 @@ final class Verifier implements AutoCloseable {
     }
 
     /** Asks these servers about this zone from now on. Does nothing when that is what it does already. */
-    void verify(Ref zone, ZoneRecords target, Shards shards, List<InetSocketAddress> servers) {
+    void verify(Ref zone, ZoneRecords target, List<InetSocketAddress> servers) {
         if (servers.isEmpty()) {
             forget(zone);
             return;
         }
-        watches.computeIfAbsent(zone, Watch::new).set(new Task(target, shards, servers));
+        watches.computeIfAbsent(zone, Watch::new).set(new Task(target, servers));
     }
 
     void forget(Ref zone) {
@@ -162,7 +161,7 @@ final class Verifier implements AutoCloseable {
         }
 
         private Verified ask(Task current, Set<String> hosts, long round) {
-            Verification verification = Verification.of(current.target(), current.shards(), hosts, SAMPLE, round);
+            Verification verification = Verification.of(current.target(), hosts, SAMPLE, round);
             SortedMap<String, Verdict> verdicts = new ConcurrentSkipListMap<>();
             List<Thread> threads = current.servers().stream()
                     .map(server ->

@@ -38,16 +38,21 @@ public final class ConfigMapPublisher {
                                     .patch(JSON_PATCH, operations));
             };
         } catch (KubernetesClientException e) {
-            return failure(e);
+            return failure(change, e);
         }
     }
 
-    private static Publication failure(KubernetesClientException e) {
+    private static Publication failure(ShardChange change, KubernetesClientException e) {
         Status status = e.getStatus();
         String message =
                 status != null && status.getMessage() != null ? status.getMessage() : String.valueOf(e.getMessage());
         return switch (e.getCode()) {
-            case 404, 409 -> new Publication.Fenced(e.getCode(), message);
+            case 409 -> new Publication.Fenced(409, message);
+            case 404 ->
+                // What is created is not found only if its namespace is not there.
+                change instanceof ShardChange.Create
+                        ? new Publication.Failed(404, message, Optional.empty())
+                        : new Publication.Fenced(404, message);
             case 422 ->
                 namesField(status)
                         ? new Publication.Failed(422, message, Optional.empty())

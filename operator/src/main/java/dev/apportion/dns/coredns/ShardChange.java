@@ -42,6 +42,8 @@ public sealed interface ShardChange {
         NotRenderable,
         /** The ConfigMap would become larger than {@link ShardFiles#MOST_BYTES}. */
         ShardFull,
+        /** A key that would be written is there already, and somebody else's. */
+        ForeignKey,
         /** The ConfigMap is immutable. */
         Immutable
     }

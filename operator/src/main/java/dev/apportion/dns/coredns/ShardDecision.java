@@ -52,22 +52,19 @@ sealed interface ShardDecision {
         }
         Optional<Serial> published = before.flatMap(Serial::parse);
         Serial serial = published.orElse(Serial.after(floor));
-        switch (ShardFiles.render(desired, shards, directory, shard, serial)) {
-            case ShardFiles.NotRenderable(var subject, var message) -> {
-                return new Refused(ShardChange.Reason.NotRenderable, subject + ": " + message);
+        ShardFiles rendered = ShardFiles.render(desired, shards, directory, shard, serial);
+        if (published.isPresent() && rendered instanceof ShardFiles.Rendered(var files)) {
+            if (files.equals(owned(current, keys))) {
+                return new Unchanged(published);
             }
-            case ShardFiles.Rendered(var files) -> {
-                if (published.isPresent() && files.equals(owned(current, keys))) {
-                    return new Unchanged(published);
-                }
-            }
+            // CoreDNS reads a zone file anew only if its serial is another one.
+            serial = serial.next();
+            rendered = ShardFiles.render(desired, shards, directory, shard, serial);
         }
-        // What was published with this serial must never be told apart by anything but another serial.
-        Serial next = published.map(Serial::next).orElse(serial);
-        return switch (ShardFiles.render(desired, shards, directory, shard, next)) {
+        return switch (rendered) {
             case ShardFiles.NotRenderable(var subject, var message) ->
                 new Refused(ShardChange.Reason.NotRenderable, subject + ": " + message);
-            case ShardFiles.Rendered(var files) -> write(current, keys, files, before, next, mostBytes);
+            case ShardFiles.Rendered(var files) -> write(current, keys, files, before, serial, mostBytes);
         };
     }
 
@@ -87,6 +84,15 @@ sealed interface ShardDecision {
             Serial serial,
             long mostBytes) {
         SortedMap<String, String> owned = owned(current, keys);
+        Optional<String> foreign = files.keySet().stream()
+                .filter(key -> current.containsKey(key) && !owned.containsKey(key))
+                .findFirst();
+        if (foreign.isPresent()) {
+            return new Refused(
+                    ShardChange.Reason.ForeignKey,
+                    "%s is there already in shard %d and was not written by Apportion; maybe it can be removed"
+                            .formatted(foreign.get(), keys.shard()));
+        }
         SortedSet<String> remove = new TreeSet<>(owned.keySet());
         remove.removeAll(files.keySet());
         SortedMap<String, String> put = new TreeMap<>(files);
@@ -104,9 +110,18 @@ sealed interface ShardDecision {
         return new Write(put, remove, before, Optional.of(serial));
     }
 
+    /**
+     * What is there of the zone. With a serial, all that has its names is ours, even if it was edited; without one, only
+     * what says so itself.
+     */
     private static SortedMap<String, String> owned(Map<String, String> current, ShardKeys keys) {
+        boolean numbered = current.containsKey(keys.serial());
         SortedMap<String, String> owned = new TreeMap<>(current);
-        owned.keySet().removeIf(key -> !keys.owns(key));
+        owned.entrySet()
+                .removeIf(file -> !keys.owns(file.getKey())
+                        || !(numbered
+                                || file.getValue().contains(ServerBlocks.NOTICE)
+                                || StateText.isState(file.getValue())));
         return owned;
     }
 

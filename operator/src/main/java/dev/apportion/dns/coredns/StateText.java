@@ -62,6 +62,11 @@ record StateText(ZoneRecords part, int shards, String directory) {
                         .collect(Collectors.joining(",\n", ",\"hosts\":[\n", "]}\n"));
     }
 
+    /** Whether a text looks like one of these. */
+    static boolean isState(String text) {
+        return text.startsWith("{\"format\":");
+    }
+
     private static ObjectNode host(Host host) {
         ObjectNode node = JSON.createObjectNode()
                 .put("name", host.name())

@@ -1,44 +1,233 @@
 package dev.apportion.dns.wire;
 
-import dev.apportion.dns.Shards;
+import dev.apportion.dns.ClientStreams;
+import dev.apportion.dns.ServedNames;
+import dev.apportion.dns.Slots;
+import dev.apportion.records.Answer;
+import dev.apportion.records.Answers;
+import dev.apportion.records.Host;
+import dev.apportion.records.HostStream;
 import dev.apportion.records.ZoneRecords;
+import inet.ipaddr.IPAddress;
+import inet.ipaddr.IPAddressNetwork.IPAddressGenerator;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
+import java.util.NavigableSet;
+import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.xbill.DNS.AAAARecord;
+import org.xbill.DNS.ARecord;
+import org.xbill.DNS.Flags;
+import org.xbill.DNS.Message;
+import org.xbill.DNS.Rcode;
+import org.xbill.DNS.Record;
+import org.xbill.DNS.Section;
+import org.xbill.DNS.TextParseException;
+import org.xbill.DNS.Type;
 
-/** The questions that prove that a server answers as a zone says, and the judgement of what came back. */
+/**
+ * The questions that prove that a server answers as a zone says, and the judgement of what came back.
+ *
+ * <p>Where a response holds one address, the id of the query alone decides which. Whatever was published for a stream
+ * gives each of its addresses one run of neighbouring slots, so an address that is answered in the first and in the last
+ * slot of its run is answered in all slots between: two questions for each address prove the shares exactly, with no
+ * statistics. A stream with more than {@value #MOST_QUESTIONS} such ends in a family is asked at as many of them, evenly
+ * spread. Where a response holds all addresses, one question shows the set.
+ *
+ * <p>Where a host has several streams, each is asked by its probe name, since the verifier may be a client of any; a
+ * stream that is alone and takes everyone is asked by the host name.
+ */
 public final class Verification {
 
-    private final List<Question> questions;
+    /** How many questions are asked about one family of one stream. */
+    static final int MOST_QUESTIONS = 64;
 
-    private Verification(List<Question> questions) {
-        this.questions = questions;
+    private static final IPAddressGenerator ADDRESSES = new IPAddressGenerator();
+
+    private final List<Check> checks;
+
+    /**
+     * A question, and what it should be answered.
+     *
+     * @param expected the addresses; nothing if any authoritative answer will do
+     */
+    private record Check(String host, String stream, Question question, Optional<NavigableSet<IPAddress>> expected) {}
+
+    private Verification(List<Check> checks) {
+        this.checks = checks;
     }
 
     /**
      * The verification of a zone.
      *
      * @param desired the zone as it should be answered
-     * @param changed the hosts that are asked whole, those that are gone among them
+     * @param changed the hosts that are asked whole; those of them that the zone does not have must have no address
      * @param sample how many of the other hosts are asked in this round
      * @param round the number of the round: successive rounds ask successive hosts
+     * @throws IllegalArgumentException if a name is not one
      */
-    public static Verification of(ZoneRecords desired, Shards shards, Set<String> changed, int sample, long round) {
-        return new Verification(List.of());
+    public static Verification of(ZoneRecords desired, Set<String> changed, int sample, long round) {
+        List<Check> checks = new ArrayList<>();
+        checks.add(new Check(desired.domain(), "", question(desired.domain(), Type.SOA, 0), Optional.empty()));
+        List<Host> others = new ArrayList<>();
+        Set<String> gone = new TreeSet<>(changed);
+        for (Host host : desired.hosts()) {
+            gone.remove(host.name());
+            if (changed.contains(host.name())) {
+                addHost(checks, desired, host);
+            } else {
+                others.add(host);
+            }
+        }
+        for (int i = 0; i < Math.min(sample, others.size()); i++) {
+            addHost(checks, desired, others.get((int) Math.floorMod(round * sample + i, (long) others.size())));
+        }
+        for (String host : gone) {
+            if (!hasOtherAddresses(desired, host)) {
+                for (int type : new int[] {Type.A, Type.AAAA}) {
+                    checks.add(new Check(host, "", question(host, type, 0), Optional.of(new TreeSet<>())));
+                }
+            }
+        }
+        return new Verification(checks);
     }
 
     public List<Question> questions() {
-        return questions;
+        return checks.stream().map(Check::question).toList();
     }
 
-    /** Judges the replies, which stand in the order of the questions. */
+    /**
+     * Judges the replies.
+     *
+     * @param replies one for each question, in the same order; those that are missing count as silence
+     */
     public Verdict judge(List<Reply> replies) {
-        return new Verdict.Silent(replies.toString());
+        List<Verdict.Difference> differences = new ArrayList<>();
+        for (int i = 0; i < checks.size(); i++) {
+            Check check = checks.get(i);
+            switch (i < replies.size() ? replies.get(i) : new Reply.Silent("not asked")) {
+                case Reply.Silent(var reason) -> {
+                    return new Verdict.Silent("%s: %s".formatted(text(check.question()), reason));
+                }
+                case Reply.Answered(var message) -> difference(check, message).ifPresent(differences::add);
+            }
+        }
+        return differences.isEmpty() ? new Verdict.Verified(checks.size()) : new Verdict.Lags(differences);
     }
 
-    /** Asks one server all questions, and judges. A server that does not answer the first one is not asked further. */
+    /** Asks one server all questions, until one stays without a reply, and judges. */
     public Verdict ask(Asker asker, InetSocketAddress server) {
-        return judge(
-                questions.stream().map(question -> asker.ask(server, question)).toList());
+        List<Reply> replies = new ArrayList<>();
+        for (Check check : checks) {
+            Reply reply = asker.ask(server, check.question());
+            replies.add(reply);
+            if (reply instanceof Reply.Silent) {
+                break;
+            }
+        }
+        return judge(replies);
+    }
+
+    /** Whether a name that is no host any more can have addresses all the same. */
+    private static boolean hasOtherAddresses(ZoneRecords zone, String name) {
+        return zone.nameServers().stream().anyMatch(server -> server.name().equals(name))
+                || zone.fixedRecords().stream()
+                        .anyMatch(fixed ->
+                                fixed.name().equals(name) || fixed.name().startsWith("*."));
+    }
+
+    private static void addHost(List<Check> checks, ZoneRecords zone, Host host) {
+        for (HostStream stream : ClientStreams.inOrder(host)) {
+            String name = stream.isEveryoneElse() && host.streams().size() == 1
+                    ? host.name()
+                    : "v." + ServedNames.probesOf(stream.label(), host.name());
+            for (boolean ipv6 : new boolean[] {false, true}) {
+                int type = ipv6 ? Type.AAAA : Type.A;
+                List<Slots.Run> runs = zone.answers() == Answers.Single ? Slots.runs(stream, ipv6) : List.of();
+                if (runs.isEmpty()) {
+                    NavigableSet<IPAddress> all =
+                            stream.answers(ipv6).map(Answer::address).collect(Collectors.toCollection(TreeSet::new));
+                    checks.add(new Check(host.name(), stream.label(), question(name, type, 0), Optional.of(all)));
+                } else {
+                    addRuns(checks, host, stream, name, type, runs);
+                }
+            }
+        }
+    }
+
+    private static void addRuns(
+            List<Check> checks, Host host, HostStream stream, String name, int type, List<Slots.Run> runs) {
+        int ends = 2 * runs.size();
+        int asked = Math.min(ends, MOST_QUESTIONS);
+        int last = -1;
+        for (int i = 0; i < asked; i++) {
+            int end = (int) ((long) i * (ends - 1) / Math.max(1, asked - 1));
+            Slots.Run run = runs.get(end / 2);
+            int slot = end % 2 == 0 ? run.from() : run.to() - 1;
+            if (slot != last) {
+                checks.add(new Check(
+                        host.name(),
+                        stream.label(),
+                        question(name, type, Slots.idOf(slot)),
+                        Optional.of(new TreeSet<>(Set.of(run.answer().address())))));
+            }
+            last = slot;
+        }
+    }
+
+    private static Optional<Verdict.Difference> difference(Check check, Message message) {
+        String observed;
+        if (message.getRcode() != Rcode.NOERROR && message.getRcode() != Rcode.NXDOMAIN) {
+            observed = Rcode.string(message.getRcode());
+        } else if (!message.getHeader().getFlag(Flags.AA)) {
+            observed = "an answer without authority";
+        } else {
+            NavigableSet<IPAddress> addresses =
+                    addresses(message, check.question().type());
+            if (check.expected().map(addresses::equals).orElse(message.getRcode() == Rcode.NOERROR)) {
+                return Optional.empty();
+            }
+            observed = text(addresses);
+        }
+        return Optional.of(new Verdict.Difference(
+                check.host(),
+                check.stream(),
+                text(check.question()),
+                check.expected().map(Verification::text).orElse("an authoritative answer"),
+                observed));
+    }
+
+    private static NavigableSet<IPAddress> addresses(Message message, int type) {
+        NavigableSet<IPAddress> addresses = new TreeSet<>();
+        for (Record next : message.getSection(Section.ANSWER)) {
+            switch (next) {
+                case ARecord ipv4 when type == Type.A -> addresses.add(ADDRESSES.from(ipv4.getAddress()));
+                case AAAARecord ipv6 when type == Type.AAAA -> addresses.add(ADDRESSES.from(ipv6.getAddress()));
+                default -> {}
+            }
+        }
+        return addresses;
+    }
+
+    private static String text(Collection<IPAddress> addresses) {
+        return addresses.isEmpty()
+                ? "no address"
+                : addresses.stream().map(IPAddress::toCanonicalString).collect(Collectors.joining(" "));
+    }
+
+    private static String text(Question question) {
+        return "%s %s id %d".formatted(question.name().toString(true), Type.string(question.type()), question.id());
+    }
+
+    private static Question question(String name, int type, int id) {
+        try {
+            return new Question(PublishedZones.name(name), type, id);
+        } catch (TextParseException e) {
+            throw new IllegalArgumentException(name + " is not a name", e);
+        }
     }
 }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.apportion.dns.Corpus;
 import dev.apportion.dns.Slots;
 import dev.apportion.dns.coredns.DirectoryPublisher;
+import dev.apportion.records.Answers;
 import dev.apportion.records.Host;
 import dev.apportion.records.HostStream;
 import dev.apportion.records.ZoneRecords;
@@ -14,9 +15,12 @@ import java.net.DatagramPacket;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
@@ -24,6 +28,8 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -65,6 +71,8 @@ class ComparisonTest {
             .map(client -> Corpus.address(client).toInetAddress())
             .toList();
 
+    private static final Pattern SHARD = Pattern.compile("^example\\.org\\.s(\\d+)\\.");
+
     @TempDir
     Path folder;
 
@@ -81,9 +89,80 @@ class ComparisonTest {
         assertThat(total).isPositive();
     }
 
+    /** Weights and addresses change in the slot zone alone, which CoreDNS reads anew within its 200 ms. */
+    @Test
+    void aReweightIsServedWithoutAReload() throws IOException, InterruptedException {
+        assumeTrue(CoreDns.binary().isPresent(), "no binaries");
+        DirectoryPublisher publisher = new DirectoryPublisher(folder);
+        publisher.publish(List.of(two(179, "10.0.0.2")), Corpus.SHARDS);
+        try (CoreDns server = CoreDns.start(CoreDns.binary().orElseThrow(), folder, "example.org")) {
+            long longest = 0;
+            for (int weight = 1; weight < 256; weight += 13) {
+                ZoneRecords zone = two(weight, "10.0.0." + (2 + weight % 7));
+                long before = System.nanoTime();
+                DirectoryPublisher.Outcome outcome = publisher.publish(List.of(zone), Corpus.SHARDS);
+                assertThat(outcome)
+                        .isInstanceOfSatisfying(
+                                DirectoryPublisher.Outcome.Written.class,
+                                written -> assertThat(written.written()).noneMatch(name -> name.endsWith(".conf")));
+                Verification verification = Verification.of(zone, Set.of("shop.example.org"), 0, 0);
+                Asker asker = new Asker(Duration.ofSeconds(2));
+                while (!(verification.ask(asker, server.address()) instanceof Verdict.Verified)) {
+                    assertThat(System.nanoTime() - before)
+                            .isLessThan(Duration.ofSeconds(5).toNanos());
+                    Thread.sleep(5);
+                }
+                longest = Math.max(longest, System.nanoTime() - before);
+            }
+            System.out.println("a re-weight is served within " + longest / 1_000_000 + " ms");
+        }
+    }
+
+    /** Whatever the controllers let through: two blocks of one name must never keep all zones from being served. */
+    @Test
+    void aDomainThatIsAnothersHostDoesNotKeepCoreDnsFromStarting() throws IOException, InterruptedException {
+        assumeTrue(CoreDns.binary().isPresent(), "no binaries");
+        for (String domain : List.of("a.example.org", "z.example.org")) {
+            ZoneRecords parent = Corpus.zone(
+                    Answers.Single,
+                    Corpus.host(domain, Corpus.stream("host", new int[] {16}, "10.0.0.1")),
+                    Corpus.host("shop.example.org", Corpus.stream("shop", new int[] {16}, "10.0.0.2")));
+            ZoneRecords child = new ZoneRecords(
+                    domain,
+                    "dns/child",
+                    Answers.Single,
+                    15,
+                    5,
+                    parent.nameServers().subList(0, 1),
+                    List.of(),
+                    List.of(Corpus.host("shop." + domain, Corpus.stream("shop", new int[] {16}, "10.0.0.3"))));
+            Path files = folder.resolve(domain);
+            new DirectoryPublisher(files).publish(List.of(parent, child), Corpus.SHARDS);
+            try (CoreDns server = CoreDns.start(CoreDns.binary().orElseThrow(), files, "example.org")) {
+                for (ZoneRecords zone : List.of(
+                        parent.withHosts(parent.hosts().stream()
+                                .filter(host -> host.name().startsWith("shop"))
+                                .toList()),
+                        child)) {
+                    assertThat(Verification.of(zone, Set.of("shop." + zone.domain()), 0, 0)
+                                    .ask(new Asker(Duration.ofSeconds(2)), server.address()))
+                            .isInstanceOf(Verdict.Verified.class);
+                }
+            }
+        }
+    }
+
+    private static ZoneRecords two(int weight, String second) {
+        return Corpus.zone(
+                Answers.Single,
+                Corpus.host(
+                        "shop.example.org",
+                        Corpus.stream("shop", new int[] {weight, 256 - weight}, "10.0.0.1", second)));
+    }
+
     private int compare(String name, ZoneRecords zone) throws IOException, InterruptedException {
         Path files = folder.resolve(name);
-        assertThat(new DirectoryPublisher(files).publish(List.of(zone), Corpus.SHARDS))
+        assertThat(new DirectoryPublisher(files).mirror(golden(name)))
                 .isInstanceOfSatisfying(
                         DirectoryPublisher.Outcome.Written.class,
                         written -> assertThat(written.refused()).isEmpty());
@@ -114,6 +193,23 @@ class ComparisonTest {
         }
         assertThat(differences).as(name).isEmpty();
         return compared;
+    }
+
+    /** The files that are kept, as the data of ConfigMaps. */
+    private static Map<Integer, Map<String, String>> golden(String name) throws IOException {
+        Map<Integer, Map<String, String>> configMaps = new HashMap<>();
+        try (Stream<Path> paths = Files.list(Path.of("src/test/resources/dns/golden", name))) {
+            for (Path path : paths.toList()) {
+                String key = path.getFileName().toString();
+                Matcher shard = SHARD.matcher(key);
+                configMaps
+                        .computeIfAbsent(
+                                shard.find() ? Integer.parseInt(shard.group(1)) : Corpus.SHARDS.of("example.org"),
+                                number -> new HashMap<>())
+                        .put(key, Files.readString(path));
+            }
+        }
+        return configMaps;
     }
 
     private static List<Question> questions(ZoneRecords zone) throws IOException {

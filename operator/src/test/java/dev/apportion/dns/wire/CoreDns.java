@@ -54,7 +54,7 @@ final class CoreDns implements AutoCloseable {
         Question question = new Question(Name.fromString(name + "."), Type.SOA, 1);
         while (!(asker.ask(address, question) instanceof Reply.Answered)) {
             if (!process.isAlive() || System.nanoTime() - before > 20_000_000_000L) {
-                process.destroy();
+                process.destroyForcibly();
                 throw new AssertionError("CoreDNS does not start:\n" + Files.readString(log));
             }
             Thread.sleep(5);
@@ -73,6 +73,6 @@ final class CoreDns implements AutoCloseable {
 
     @Override
     public void close() {
-        process.destroy();
+        process.destroyForcibly().onExit().join();
     }
 }
