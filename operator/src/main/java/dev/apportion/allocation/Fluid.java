@@ -16,6 +16,9 @@ final class Fluid {
     /** A class lacks something if it is more than this part of its rate. */
     private static final double ROUNDING = 1e-12;
 
+    /** The part of what a group can serve that rounding may hide, when most of it is taken already. */
+    private static final double CANCELLED = 1e-14;
+
     private final int[][] groups;
     private final double[] rate;
     private final Basin[] basins;
@@ -76,10 +79,11 @@ final class Fluid {
             return capacities[loads.length];
         }
 
-        /** What fits in up to a level. */
+        /** What fits in up to a level, and what may have been lost in the difference. */
         double volume(double level) {
             int count = below(level);
-            return Math.max(0, capacities[count] * level - served[count]);
+            double whole = capacities[count] * level;
+            return Math.max(0, whole - served[count]) + CANCELLED * whole;
         }
     }
 
@@ -145,7 +149,7 @@ final class Fluid {
             for (int c = waiting.nextSetBit(0); c >= 0; c = waiting.nextSetBit(c + 1)) {
                 if (tight.get(c)) {
                     classLevel[c] = level;
-                    complete(c, filled, level);
+                    complete(c, filled);
                     waiting.clear(c);
                 } else if (Arrays.stream(groups[c]).noneMatch(open::get)) {
                     // only rounding leads here: all that it may use is filled
@@ -153,7 +157,7 @@ final class Fluid {
                             .mapToDouble(g -> groupLevel[g])
                             .max()
                             .orElse(0);
-                    complete(c, atLevel(c), classLevel[c]);
+                    complete(c, atLevel(c));
                     waiting.clear(c);
                 }
             }
@@ -168,27 +172,20 @@ final class Fluid {
         return filled;
     }
 
-    /** Mends what rounding left of a class: its flow keeps its proportions and adds up to its rate. */
-    private void complete(int c, BitSet filled, double level) {
-        double sum = 0;
-        double volume = 0;
-        double capacity = 0;
+    /** Gives what rounding left of a class to the largest group that it fills, where the rounding came from. */
+    private void complete(int c, BitSet filled) {
+        double missing = rate[c];
+        int largest = -1;
         for (int g : groups[c]) {
             if (filled.get(g)) {
-                sum += flow[c][g];
-                volume += basins[g].volume(level);
-                capacity += basins[g].capacity();
+                missing -= flow[c][g];
+                largest = largest < 0 || basins[g].capacity() > basins[largest].capacity() ? g : largest;
             } else {
                 flow[c][g] = 0;
             }
         }
-        for (int g : groups[c]) {
-            if (sum > 0) {
-                flow[c][g] *= rate[c] / sum;
-            } else if (filled.get(g)) {
-                flow[c][g] =
-                        rate[c] * (volume > 0 ? basins[g].volume(level) / volume : basins[g].capacity() / capacity);
-            }
+        if (missing > 0 && largest >= 0) {
+            flow[c][largest] += missing;
         }
     }
 
