@@ -16,6 +16,9 @@ final class Fluid {
     /** A class lacks something if it is more than this part of its rate. */
     private static final double ROUNDING = 1e-12;
 
+    /** A level is higher only by more than this part of it. */
+    private static final double NOISE = 1e-15;
+
     /** The part of what a group can serve that rounding may hide, when most of it is taken already. */
     private static final double CANCELLED = 1e-14;
 
@@ -75,10 +78,6 @@ final class Fluid {
             return at;
         }
 
-        double capacity() {
-            return capacities[loads.length];
-        }
-
         /** What fits in up to a level, and what may have been lost in the difference. */
         double volume(double level) {
             int count = below(level);
@@ -134,7 +133,7 @@ final class Fluid {
             BitSet lacking = flowAt(level, waiting, open);
             while (!lacking.isEmpty()) {
                 double higher = level(lacking, open);
-                if (!(higher > level * (1 + ROUNDING))) {
+                if (!(higher > level * (1 + NOISE))) {
                     break;
                 }
                 level = higher;
@@ -152,10 +151,10 @@ final class Fluid {
                     complete(c, filled);
                     waiting.clear(c);
                 } else if (Arrays.stream(groups[c]).noneMatch(open::get)) {
-                    // only rounding leads here: all that it may use is filled
+                    // only rounding leads here: all that it may use is filled, and the class is nothing beside it
                     classLevel[c] = Arrays.stream(groups[c])
                             .mapToDouble(g -> groupLevel[g])
-                            .max()
+                            .min()
                             .orElse(0);
                     complete(c, atLevel(c));
                     waiting.clear(c);
@@ -179,7 +178,9 @@ final class Fluid {
         for (int g : groups[c]) {
             if (filled.get(g)) {
                 missing -= flow[c][g];
-                largest = largest < 0 || basins[g].capacity() > basins[largest].capacity() ? g : largest;
+                if (largest < 0 || basins[g].volume(classLevel[c]) > basins[largest].volume(classLevel[c])) {
+                    largest = g;
+                }
             } else {
                 flow[c][g] = 0;
             }

@@ -200,6 +200,9 @@ final class Splitting {
                 freePieces.set(component.classes[c], in.pieces(replicas, amounts, 0, replicas.length));
             }
         }
+        for (int replica : component.replicas) {
+            draft.raise(replica, load[replica]);
+        }
     }
 
     /**
