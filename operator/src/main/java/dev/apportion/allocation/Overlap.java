@@ -120,6 +120,9 @@ final class Overlap {
                     .flatMap(g -> Arrays.stream(bottlenecks.remaining(g)))
                     .sorted()
                     .toArray();
+            if (eligible[i].length == 0) {
+                eligible[i] = component.eligible[c];
+            }
             for (int g : groups[c]) {
                 flow[i][g] = fluid.flow(c, g);
             }

@@ -155,7 +155,7 @@ class PoliciesTest {
         }
     }
 
-    @Property(tries = 1000)
+    @Property(tries = 5000)
     void theSplitKeepsItsOwnLevels(@ForAll("problems") Problem problem) {
         Allocation allocation = new KSplittable().allocate(problem);
         Assessment assessment = Assessment.of(problem, allocation.streams(), allocation);
