@@ -1,17 +1,20 @@
 package dev.apportion.api;
 
+import com.fasterxml.jackson.annotation.JsonAnyGetter;
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.annotation.JsonDeserialize;
 import io.fabric8.generator.annotation.Required;
 import io.fabric8.kubernetes.api.model.Namespaced;
 import io.fabric8.kubernetes.client.CustomResource;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A resource of this API, which can always be read: a spec or a status that does not fit its type becomes null instead of
  * an exception, because an exception while an object is read ends the informer of its kind, and with it the service to
- * all others. Such an object must not be written back whole: its spec would be lost.
+ * all others. A spec that could not be read is written again as it was, so that no copy of the object loses it.
  *
  * @param <S> the spec
  * @param <T> the status
@@ -19,7 +22,10 @@ import org.jspecify.annotations.Nullable;
 public abstract class ApportionResource<S, T> extends CustomResource<S, T> implements Namespaced {
 
     @JsonIgnore
-    private transient @Nullable String unreadable;
+    private transient @Nullable Unreadable unreadable;
+
+    /** Why a spec does not fit its type, and the spec as it was, if it is known. */
+    private record Unreadable(String reason, @Nullable JsonNode spec) {}
 
     /** The spec; null when it is absent or {@link #unreadable()}. */
     @Override
@@ -33,6 +39,9 @@ public abstract class ApportionResource<S, T> extends CustomResource<S, T> imple
     @JsonDeserialize(using = TolerantReader.class)
     public void setSpec(@Nullable S spec) {
         super.setSpec(spec);
+        if (spec != null) {
+            unreadable = null;
+        }
     }
 
     /** The status; null when it is absent or does not fit its type. */
@@ -50,16 +59,21 @@ public abstract class ApportionResource<S, T> extends CustomResource<S, T> imple
 
     /** Why the spec could not be read, with the path and the value; null when it could. */
     public @Nullable String unreadable() {
-        return unreadable;
+        return unreadable == null ? null : unreadable.reason();
     }
 
-    /** Takes the spec for unreadable, for a reason that its type does not know. */
+    /** Takes the spec for unreadable, for a reason that its type does not know; the spec is dropped. */
     public void refuse(String reason) {
         super.setSpec(null);
-        unreadable = reason;
+        unreadable = new Unreadable(reason, null);
     }
 
-    void unreadable(String reason) {
-        unreadable = reason;
+    void unreadable(String reason, JsonNode spec) {
+        unreadable = new Unreadable(reason, spec);
+    }
+
+    @JsonAnyGetter
+    Map<String, JsonNode> unreadableParts() {
+        return unreadable == null || unreadable.spec() == null ? Map.of() : Map.of("spec", unreadable.spec());
     }
 }

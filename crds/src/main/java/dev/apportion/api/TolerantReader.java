@@ -62,16 +62,27 @@ final class TolerantReader extends JsonDeserializer<Object> implements Contextua
 
     @Override
     public @Nullable Object deserialize(JsonParser parser, DeserializationContext context) throws IOException {
-        Object resource = resource(parser);
+        ApportionResource<?, ?> owner =
+                property.equals("spec") && resource(parser) instanceof ApportionResource<?, ?> resource
+                        ? resource
+                        : null;
         JsonNode tree = context.readTree(parser);
+        Object value;
+        String reason;
         try {
-            return MAPPER.treeToValue(tree, type);
+            value = MAPPER.treeToValue(tree, type);
+            reason = value instanceof Record spec && owner != null ? Bounds.broken(property, spec) : null;
         } catch (JacksonException | IllegalArgumentException e) {
-            if (resource instanceof ApportionResource<?, ?> known && property.equals("spec")) {
-                known.unreadable(reason(e, tree));
-            }
-            return null;
+            value = null;
+            reason = reason(e, tree);
         }
+        if (reason == null) {
+            return value;
+        }
+        if (owner != null) {
+            owner.unreadable(reason, tree);
+        }
+        return null;
     }
 
     /** The object that the property belongs to: the parser has entered the property's own value already, if it has parts. */

@@ -21,6 +21,10 @@ class GarbageTest {
 
     static final List<String> KINDS = Examples.KINDS;
     private static final int DEPTH = 400;
+
+    /** Read as an infinite number, which JSON cannot write; no API server stores it. */
+    private static final String INFINITE = "1e400";
+
     private static final List<String> GARBAGE = List.of(
             "null",
             "true",
@@ -35,7 +39,7 @@ class GarbageTest {
             "0.5",
             "-9223372036854775809",
             "99999999999999999999999999999999",
-            "1e400",
+            INFINITE,
             "[]",
             "[null]",
             "[[]]",
@@ -72,11 +76,13 @@ class GarbageTest {
         String marked = marked(valid, field);
         for (String garbage : GARBAGE) {
             ApportionResource<?, ?> resource = read(marked.replace(MARK, garbage));
+            if (!garbage.equals(INFINITE)) {
+                ApportionResource<?, ?> copy = serialization.clone(resource);
+                assertThat(copy).as("%s = %s", field, garbage).isEqualTo(resource);
+                assertThat(copy.unreadable()).as("%s = %s", field, garbage).isEqualTo(resource.unreadable());
+            }
             if (resource.getSpec() != null) {
                 assertThat(resource.unreadable()).as("%s = %s", field, garbage).isNull();
-                assertThat(serialization.clone(resource))
-                        .as("%s = %s", field, garbage)
-                        .isEqualTo(resource);
             } else if (!(field.equals("/spec") && garbage.equals("null"))) {
                 assertThat(resource.unreadable()).as("%s = %s", field, garbage).startsWith("spec");
             }

@@ -65,7 +65,28 @@ class TolerantReaderTest {
 
         assertThat(pool.getSpec()).isNull();
         assertThat(pool.unreadable()).startsWith(reason);
-        assertThat(serialization.asJson(pool)).doesNotContain("unreadable");
+    }
+
+    @Test
+    void writesAnUnreadableSpecAsItWas() {
+        ReplicaPool pool = pool("{sites: [{name: main, capacity: abc}], later: 1}");
+
+        assertThat(serialization.asYaml(pool)).isEqualTo("""
+            ---
+            apiVersion: "apportion.dev/v1alpha1"
+            kind: "ReplicaPool"
+            metadata:
+              name: "p"
+            spec:
+              sites:
+              - name: "main"
+                capacity: "abc"
+              later: 1
+            """);
+        pool.setSpec(requireNonNull(
+                pool("{sites: [{name: main, service: {name: web}}]}").getSpec()));
+        assertThat(pool.unreadable()).isNull();
+        assertThat(serialization.clone(pool)).isEqualTo(pool);
     }
 
     @Test

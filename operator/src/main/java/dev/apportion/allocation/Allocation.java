@@ -8,7 +8,8 @@ import java.util.List;
  * @param streams the pieces of each stream, in the order of {@link Problem#streams()}; a stream with no eligible replica has
  *     no pieces
  * @param levels the level of each replica, in the order of {@link Problem#replicas()}: the load (rate over capacity) that
- *     the bound of its block says it has to bear
+ *     the bound of its block says it has to bear; where no allocation at that load was found, the load at which one was; for
+ *     a replica that is left over, the lowest of the others; zero if no stream may use it
  * @param lowerBound no allocation whatever has a smaller makespan than this
  */
 public record Allocation(List<List<Piece>> streams, List<Double> levels, double lowerBound) {

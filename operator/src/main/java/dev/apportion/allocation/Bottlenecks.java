@@ -84,7 +84,7 @@ final class Bottlenecks {
     }
 
     /** Takes the blocks out, packs them, and sets their levels. */
-    void take(Draft out, double[] level) {
+    void take(Draft out) {
         int c = highest();
         while (c >= 0) {
             Bottleneck block = known[c];
@@ -100,11 +100,11 @@ final class Bottlenecks {
                 confined[c] = true;
                 stale[c] = true;
             } else {
+                for (int replica : replicas) {
+                    out.level[replica] = block.level;
+                }
                 levelling.packBlock(
                         component.limited[c], from, next[c], replicas, 0, replicas.length, block.level, out);
-                for (int replica : replicas) {
-                    level[replica] = block.level;
-                }
                 fluid = after;
                 for (int d = 0; d < stale.length; d++) {
                     stale[d] |= d == c || confined[d] || touches(d, replicas);

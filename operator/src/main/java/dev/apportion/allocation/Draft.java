@@ -2,15 +2,31 @@ package dev.apportion.allocation;
 
 import java.util.Arrays;
 
-/** An allocation in the making: the pieces of the streams that k limits, and what they do to the replicas. */
+/** An allocation in the making: the pieces of the streams that k limits, and the level of each replica. */
 final class Draft {
 
     final Instance in;
     final Packing packing;
+    final double[] level;
+    private double raised = 1;
 
     Draft(Instance in) {
         this.in = in;
         packing = new Packing(in.n, in.n + in.m);
+        level = new double[in.m];
+    }
+
+    /** Raises the level of a replica to a load, if that is higher: what its bound asks for was not found to be possible. */
+    void raise(int replica, double load) {
+        if (load > level[replica] * (1 + Levelling.CERTAIN)) {
+            raised = Math.max(raised, load / level[replica]);
+            level[replica] = load;
+        }
+    }
+
+    /** The most by which a level was raised above the bound of its block, as a factor. */
+    double raised() {
+        return raised;
     }
 
     /** Puts a stream on replicas in proportion to their capacity. */

@@ -16,6 +16,12 @@ final class Fluid {
     /** A class lacks something if it is more than this part of its rate. */
     private static final double ROUNDING = 1e-12;
 
+    /** A level is higher only by more than this part of it. */
+    private static final double NOISE = 1e-15;
+
+    /** The part of what a group can serve that rounding may hide, when most of it is taken already. */
+    private static final double CANCELLED = 1e-14;
+
     private final int[][] groups;
     private final double[] rate;
     private final Basin[] basins;
@@ -72,14 +78,11 @@ final class Fluid {
             return at;
         }
 
-        double capacity() {
-            return capacities[loads.length];
-        }
-
-        /** What fits in up to a level. */
+        /** What fits in up to a level, and what may have been lost in the difference. */
         double volume(double level) {
             int count = below(level);
-            return Math.max(0, capacities[count] * level - served[count]);
+            double whole = capacities[count] * level;
+            return Math.max(0, whole - served[count]) + CANCELLED * whole;
         }
     }
 
@@ -130,7 +133,7 @@ final class Fluid {
             BitSet lacking = flowAt(level, waiting, open);
             while (!lacking.isEmpty()) {
                 double higher = level(lacking, open);
-                if (!(higher > level * (1 + ROUNDING))) {
+                if (!(higher > level * (1 + NOISE))) {
                     break;
                 }
                 level = higher;
@@ -145,15 +148,15 @@ final class Fluid {
             for (int c = waiting.nextSetBit(0); c >= 0; c = waiting.nextSetBit(c + 1)) {
                 if (tight.get(c)) {
                     classLevel[c] = level;
-                    complete(c, filled, level);
+                    complete(c, filled);
                     waiting.clear(c);
                 } else if (Arrays.stream(groups[c]).noneMatch(open::get)) {
-                    // only rounding leads here: all that it may use is filled
+                    // only rounding leads here: all that it may use is filled, and the class is nothing beside it
                     classLevel[c] = Arrays.stream(groups[c])
                             .mapToDouble(g -> groupLevel[g])
-                            .max()
+                            .min()
                             .orElse(0);
-                    complete(c, atLevel(c), classLevel[c]);
+                    complete(c, atLevel(c));
                     waiting.clear(c);
                 }
             }
@@ -168,27 +171,22 @@ final class Fluid {
         return filled;
     }
 
-    /** Mends what rounding left of a class: its flow keeps its proportions and adds up to its rate. */
-    private void complete(int c, BitSet filled, double level) {
-        double sum = 0;
-        double volume = 0;
-        double capacity = 0;
+    /** Gives what rounding left of a class to the largest group that it fills, where the rounding came from. */
+    private void complete(int c, BitSet filled) {
+        double missing = rate[c];
+        int largest = -1;
         for (int g : groups[c]) {
             if (filled.get(g)) {
-                sum += flow[c][g];
-                volume += basins[g].volume(level);
-                capacity += basins[g].capacity();
+                missing -= flow[c][g];
+                if (largest < 0 || basins[g].volume(classLevel[c]) > basins[largest].volume(classLevel[c])) {
+                    largest = g;
+                }
             } else {
                 flow[c][g] = 0;
             }
         }
-        for (int g : groups[c]) {
-            if (sum > 0) {
-                flow[c][g] *= rate[c] / sum;
-            } else if (filled.get(g)) {
-                flow[c][g] =
-                        rate[c] * (volume > 0 ? basins[g].volume(level) / volume : basins[g].capacity() / capacity);
-            }
+        if (missing > 0 && largest >= 0) {
+            flow[c][largest] += missing;
         }
     }
 

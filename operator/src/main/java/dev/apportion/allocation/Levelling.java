@@ -33,11 +33,10 @@ final class Levelling {
     /**
      * Packs the streams of a component that has one class.
      *
-     * @param out receives the pieces
-     * @param level receives the level of each replica
+     * @param out receives the pieces and the levels
      * @return the lower bound
      */
-    double pack(Component component, Draft out, double[] level) {
+    double pack(Component component, Draft out) {
         int[] streams = component.streams;
         int[] replicas = component.replicas;
         Blocks blocks = new Blocks(in, streams, replicas, component.free[0]);
@@ -50,11 +49,11 @@ final class Levelling {
             int last = blocks.replicaEnd(b);
             lowest = blocks.level(b) > 0 ? blocks.level(b) : lowest;
             for (int i = first; i < last; i++) {
-                level[replicas[i]] = lowest;
+                out.level[replicas[i]] = lowest;
             }
             reached = Math.max(reached, packBlock(streams, from, to, replicas, first, last, blocks.level(b), out));
         }
-        return improved(component, blocks.bound(), reached, out, level);
+        return improved(component, blocks.bound(), reached, out);
     }
 
     /** Packs a block at its level, or at the least one that is found to do; the answer is that level. */
@@ -66,17 +65,22 @@ final class Levelling {
             out.proportional(streams[from], replicas, first, last);
             return level;
         }
-        return packAtLeast(streams, from, to, replicas, first, last, level, out.packing);
+        double reached = packAtLeast(streams, from, to, replicas, first, last, level, out.packing);
+        for (int i = first; i < last; i++) {
+            out.raise(replicas[i], reached);
+        }
+        return reached;
     }
 
     /** Searches for a smaller makespan, if the bound was not met; the answer is the bound, or a better one. */
-    double improved(Component component, double bound, double reached, Draft out, double[] level) {
+    double improved(Component component, double bound, double reached, Draft out) {
         if (reached <= bound * (1 + CERTAIN)) {
             return bound;
         }
-        Search search = new Search(in, packer, component, bound);
+        double better = component.classes.length == 1 ? BinPackingBound.of(in, component, bound, reached) : bound;
+        Search search = new Search(in, packer, component, better);
         search.improve(out);
-        search.raise(out, level);
+        search.raise(out);
         return search.bound();
     }
 

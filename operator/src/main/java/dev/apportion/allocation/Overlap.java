@@ -16,19 +16,16 @@ final class Overlap {
     private final Packer packer;
     private final Component component;
     private final Draft out;
-    private final double[] level;
     private final int[][] groups;
 
     /**
-     * @param out receives the pieces
-     * @param level receives the level of each replica
+     * @param out receives the pieces and the levels
      */
-    Overlap(Instance in, Packer packer, Component component, Draft out, double[] level) {
+    Overlap(Instance in, Packer packer, Component component, Draft out) {
         this.in = in;
         this.packer = packer;
         this.component = component;
         this.out = out;
-        this.level = level;
         groups = Arrays.stream(component.classes)
                 .mapToObj(in.eligibility::groups)
                 .toArray(int[][]::new);
@@ -42,10 +39,10 @@ final class Overlap {
         for (int c = 0; c < groups.length; c++) {
             bound = Math.max(bound, bottlenecks.fluid().classLevel(c));
         }
-        bottlenecks.take(out, level);
+        bottlenecks.take(out);
         packParts(bottlenecks);
         double reached = new Balance(in, component).makespan(out.packing);
-        return levelling.improved(component, bound, reached, out, level);
+        return levelling.improved(component, bound, reached, out);
     }
 
     /** The best of the bounds of the classes, each with all classes whose replicas are among its own. */
@@ -81,7 +78,7 @@ final class Overlap {
             for (int replica : bottlenecks.remaining(g)) {
                 double own = fluid.groupLevel(g);
                 // nobody comes here; it could bear what the idlest does
-                level[replica] = own > 0 ? own : lowest < Double.POSITIVE_INFINITY ? lowest : 0;
+                out.level[replica] = own > 0 ? own : lowest < Double.POSITIVE_INFINITY ? lowest : 0;
             }
         }
         Integer[] order = new Integer[groups.length];
@@ -123,10 +120,13 @@ final class Overlap {
                     .flatMap(g -> Arrays.stream(bottlenecks.remaining(g)))
                     .sorted()
                     .toArray();
+            if (eligible[i].length == 0) {
+                eligible[i] = component.eligible[c];
+            }
             for (int g : groups[c]) {
                 flow[i][g] = fluid.flow(c, g);
             }
         }
-        new Part(in, packer, new Component(in, classes, limited, free, eligible), flow, base).pack(out.packing);
+        new Part(in, packer, new Component(in, classes, limited, free, eligible), flow, base).pack(out);
     }
 }

@@ -134,7 +134,7 @@ final class Packer {
     /** Fills the k largest residuals; what is left over raises those replicas evenly. */
     private void overflow(Residuals residuals, int stream, int k, int[] replicas, Packing out) {
         int width = Math.min(k, residuals.size());
-        int[] chosen = width == 0 ? Arrays.copyOf(replicas, k) : new int[width];
+        int[] chosen = width == 0 ? Arrays.copyOf(replicas, Math.min(k, replicas.length)) : new int[width];
         double[] value = new double[chosen.length];
         if (width > 0) {
             residuals.seekLast(width);

@@ -45,7 +45,8 @@ final class Part {
     }
 
     /** Packs the streams. */
-    void pack(Packing out) {
+    void pack(Draft draft) {
+        Packing out = draft.packing;
         int mark = out.mark();
         if (packAt(1, out)) {
             return;
@@ -96,6 +97,10 @@ final class Part {
         out.reset(mark);
         if (best != null) {
             Draft.copy(best, out, component.streams);
+            double[] load = balance.loads(best);
+            for (int replica : component.replicas) {
+                draft.raise(replica, load[replica]);
+            }
         }
     }
 

@@ -95,10 +95,10 @@ final class Search {
     }
 
     /** Raises the levels that cannot be kept to the loads that there are now. */
-    void raise(Draft draft, double[] level) {
+    void raise(Draft draft) {
         double[] load = balance.loads(draft.packing);
         for (int replica : replicas) {
-            level[replica] = Math.max(level[replica], load[replica]);
+            draft.raise(replica, load[replica]);
         }
     }
 

@@ -16,7 +16,6 @@ final class Splitting {
 
     private final Instance in;
     private final Draft draft;
-    private final double[] level;
     private final double[] load;
     private final List<List<Piece>> freePieces;
     private double bound;
@@ -24,7 +23,6 @@ final class Splitting {
     private Splitting(Instance in) {
         this.in = in;
         draft = new Draft(in);
-        level = new double[in.m];
         load = new double[in.m];
         freePieces = new ArrayList<>(Collections.nCopies(in.eligibility.classCount(), List.of()));
     }
@@ -37,7 +35,12 @@ final class Splitting {
 
     /** The level of each canonical replica. */
     double[] level() {
-        return level;
+        return draft.level;
+    }
+
+    /** The most by which a level exceeds the bound of its block, as a factor; 1 if every block was packed at its bound. */
+    double raised() {
+        return draft.raised();
     }
 
     /** No allocation has a smaller makespan. */
@@ -120,8 +123,8 @@ final class Splitting {
             }
             Component component = new Component(in, classes, streams, poured);
             double needed = classes.length == 1
-                    ? new Levelling(in, packer).pack(component, draft, level)
-                    : new Overlap(in, packer, component, draft, level).pack();
+                    ? new Levelling(in, packer).pack(component, draft)
+                    : new Overlap(in, packer, component, draft).pack();
             bound = Math.max(bound, needed);
             if (component.pours() || in.rated < in.n) {
                 for (int stream : component.streams) {
@@ -183,12 +186,13 @@ final class Splitting {
         }
         Fluid fluid = new Fluid(groups, component.free, basins);
         double[] before = load.clone();
+        double[] filled = new double[basins.length];
         for (int c = 0; c < groups.length; c++) {
             if (component.free[c] > 0) {
                 int[] replicas = component.eligible[c];
                 double[] amounts = new double[replicas.length];
                 for (int g : groups[c]) {
-                    fill(replicas, amounts, g, fluid.flow(c, g), fluid.groupLevel(g), before);
+                    fill(replicas, amounts, g, fluid.flow(c, g), fluid.groupLevel(g), before, filled);
                 }
                 for (int p = 0; p < replicas.length; p++) {
                     load[replicas[p]] += amounts[p] / in.capacity[replicas[p]];
@@ -196,34 +200,49 @@ final class Splitting {
                 freePieces.set(component.classes[c], in.pieces(replicas, amounts, 0, replicas.length));
             }
         }
+        for (int replica : component.replicas) {
+            draft.raise(replica, load[replica]);
+        }
     }
 
-    /** Spreads an amount over the replicas of a group, to raise their loads to one level. */
-    private void fill(int[] replicas, double[] amounts, int g, double amount, double to, double[] before) {
+    /**
+     * Spreads an amount over the replicas of a group, to raise their loads to one level. No replica gets more than it has
+     * room for, but the largest, where the rounding comes from: between capacities of any spread it might swamp a small one.
+     *
+     * @param filled the part of the room of each group that others took
+     */
+    private void fill(
+            int[] replicas, double[] amounts, int g, double amount, double to, double[] before, double[] filled) {
         if (!(amount > 0)) {
             return;
         }
         double volume = 0;
-        double lowest = Double.POSITIVE_INFINITY;
-        for (int replica : replicas) {
-            if (in.group[replica] == g) {
-                volume += in.capacity[replica] * Math.max(0, to - before[replica]);
-                lowest = Math.min(lowest, before[replica]);
-            }
-        }
-        double capacity = 0;
-        for (int replica : replicas) {
-            capacity += in.group[replica] == g && before[replica] == lowest ? in.capacity[replica] : 0;
-        }
+        int largest = -1;
+        int idlest = -1;
         for (int p = 0; p < replicas.length; p++) {
             int replica = replicas[p];
             if (in.group[replica] == g) {
-                if (volume > 0) {
-                    amounts[p] = amount * (in.capacity[replica] * Math.max(0, to - before[replica]) / volume);
-                } else if (before[replica] == lowest) {
-                    amounts[p] = amount * (in.capacity[replica] / capacity);
-                }
+                volume += room(replica, to, before);
+                idlest = idlest < 0 || before[replica] < before[replicas[idlest]] ? p : idlest;
+                // the first one is the largest
+                largest = largest < 0 && before[replica] <= to * (1 + Levelling.CERTAIN) ? p : largest;
             }
         }
+        double part = volume > 0 ? Math.min(1 - filled[g], amount / volume) : 0;
+        filled[g] += part;
+        double rest = amount;
+        for (int p = 0; p < replicas.length; p++) {
+            if (in.group[replicas[p]] == g) {
+                amounts[p] = part * room(replicas[p], to, before);
+                rest -= amounts[p];
+            }
+        }
+        if (rest > 0) {
+            amounts[largest < 0 ? idlest : largest] += rest;
+        }
+    }
+
+    private double room(int replica, double level, double[] load) {
+        return in.capacity[replica] * Math.max(0, level - load[replica]);
     }
 }

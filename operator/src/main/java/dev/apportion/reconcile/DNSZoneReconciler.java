@@ -115,9 +115,12 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
 
     @Override
     public UpdateControl<DNSZone> reconcile(DNSZone zone, Context<DNSZone> context) {
+        if (!desk.isOpen()) {
+            return UpdateControl.noUpdate();
+        }
         Ref ref = Ref.of(zone);
         Judged<AdmittedZone> judged = desk.admission().zones().get(ref);
-        if (!desk.isOpen() || judged == null) {
+        if (judged == null) {
             return UpdateControl.noUpdate();
         }
         Optional<Duration> retry = judged.value().flatMap(admitted -> publish(zone, admitted));

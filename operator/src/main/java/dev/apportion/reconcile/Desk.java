@@ -19,6 +19,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * What the reconcilers share: the caches, the verdicts on all resources, the plan of each pool and the standing of each
@@ -33,6 +34,7 @@ final class Desk {
     private final Signals signals;
     private final AtomicLong version = new AtomicLong();
     private final Map<Ref, PoolPlan> plans = new ConcurrentHashMap<>();
+    private final Map<Ref, Object> planning = new ConcurrentHashMap<>();
     private final Map<Ref, PlanChange> changes = new ConcurrentHashMap<>();
     private final Map<Ref, ZoneStanding> standings = new ConcurrentHashMap<>();
     private final Map<Ref, Servers> servers = new ConcurrentHashMap<>();
@@ -69,6 +71,16 @@ final class Desk {
         if (known != null && known.version() == now) {
             return known.admission();
         }
+        return judge();
+    }
+
+    /** One thread judges, the others wait for its verdict. */
+    private synchronized Admission judge() {
+        long now = version.get();
+        Judgement known = latest;
+        if (known != null && known.version() == now) {
+            return known.admission();
+        }
         Admission admission = Admission.of(world);
         latest = new Judgement(now, admission);
         return admission;
@@ -76,33 +88,46 @@ final class Desk {
 
     /** Plans a pool with what is known now. */
     PoolPlan plan(AdmittedPool pool) {
-        Admission admission = admission();
-        PoolPlan plan = PoolPlanner.plan(pool, Members.of(pool, world), Demands.of(pool.ref(), admission));
-        PoolPlan before = plans.put(pool.ref(), plan);
-        if (!plan.equals(before)) {
-            LOG.atInfo()
-                    .addKeyValue("pool", pool.ref())
-                    .addKeyValue("ready", plan.ready())
-                    .addKeyValue("streams", plan.streams().size())
-                    .addKeyValue("makespan", plan.makespan())
-                    .addKeyValue("gap", plan.optimalityGap())
-                    .log("Plan changed");
-            Set<Ref> services = servicesOf(plan);
-            if (before != null) {
-                services.addAll(servicesOf(before));
-                changes.put(pool.ref(), PlanChange.between(before, plan, clock.instant()));
+        Ref ref = pool.ref();
+        synchronized (planning.computeIfAbsent(ref, key -> new Object())) {
+            PoolPlan plan = PoolPlanner.plan(pool, Members.of(pool, world), Demands.of(ref, admission()));
+            PoolPlan before = plans.put(ref, plan);
+            if (!plan.equals(before)) {
+                log(plan, before == null ? Level.DEBUG : Level.INFO);
+                if (before != null) {
+                    changes.put(ref, PlanChange.between(before, plan, clock.instant()));
+                }
+                tellOf(plan, before);
             }
-            Signals.raise(signals.pools, List.of(pool.ref()));
-            Signals.raise(signals.services, services);
-            Signals.raise(signals.streams, streamsOf(services));
-            Signals.raise(
-                    signals.zones,
-                    services.stream()
-                            .flatMap(service -> admission.service(service).stream())
-                            .map(AdmittedService::zone)
-                            .collect(Collectors.toSet()));
+            return plan;
         }
-        return plan;
+    }
+
+    private static void log(PoolPlan plan, Level level) {
+        LOG.atLevel(level)
+                .addKeyValue("pool", plan.pool())
+                .addKeyValue("ready", plan.ready())
+                .addKeyValue("streams", plan.streams().size())
+                .addKeyValue("makespan", Statuses.decimal(plan.makespan()))
+                .addKeyValue("gap", Statuses.decimal(plan.optimalityGap()))
+                .log("Plan changed");
+    }
+
+    private void tellOf(PoolPlan plan, @Nullable PoolPlan before) {
+        Set<Ref> services = servicesOf(plan);
+        if (before != null) {
+            services.addAll(servicesOf(before));
+        }
+        Admission admission = admission();
+        Signals.raise(
+                signals.zones,
+                services.stream()
+                        .flatMap(service -> admission.service(service).stream())
+                        .map(AdmittedService::zone)
+                        .collect(Collectors.toSet()));
+        Signals.raise(signals.pools, List.of(plan.pool()));
+        Signals.raise(signals.services, services);
+        Signals.raise(signals.streams, streamsOf(services));
     }
 
     /** The plan of a pool; made now where there is none, or none that knows all of the pool's streams. */
@@ -128,6 +153,7 @@ final class Desk {
     void forgetPlan(Ref pool) {
         plans.remove(pool);
         changes.remove(pool);
+        planning.remove(pool);
     }
 
     Optional<ZoneStanding> standing(Ref zone) {

@@ -108,8 +108,11 @@ final class ReplicaPoolReconciler implements Reconciler<ReplicaPool> {
 
     @Override
     public UpdateControl<ReplicaPool> reconcile(ReplicaPool pool, Context<ReplicaPool> context) {
+        if (!desk.isOpen()) {
+            return UpdateControl.noUpdate();
+        }
         Judged<AdmittedPool> judged = desk.admission().pools().get(Ref.of(pool));
-        if (!desk.isOpen() || judged == null) {
+        if (judged == null) {
             return UpdateControl.noUpdate();
         }
         Optional<PoolPlan> plan = judged.value().map(desk::plan);

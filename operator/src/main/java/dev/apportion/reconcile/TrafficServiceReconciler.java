@@ -34,9 +34,12 @@ final class TrafficServiceReconciler implements Reconciler<TrafficService> {
 
     @Override
     public UpdateControl<TrafficService> reconcile(TrafficService service, Context<TrafficService> context) {
+        if (!desk.isOpen()) {
+            return UpdateControl.noUpdate();
+        }
         Ref ref = Ref.of(service);
         Judged<AdmittedService> judged = desk.admission().services().get(ref);
-        if (!desk.isOpen() || judged == null) {
+        if (judged == null) {
             return UpdateControl.noUpdate();
         }
         Optional<AdmittedService> admitted = judged.value();

@@ -33,9 +33,12 @@ final class TrafficStreamReconciler implements Reconciler<TrafficStream> {
 
     @Override
     public UpdateControl<TrafficStream> reconcile(TrafficStream stream, Context<TrafficStream> context) {
+        if (!desk.isOpen()) {
+            return UpdateControl.noUpdate();
+        }
         Admission admission = desk.admission();
         Judged<AdmittedStream> judged = admission.streams().get(Ref.of(stream));
-        if (!desk.isOpen() || judged == null) {
+        if (judged == null) {
             return UpdateControl.noUpdate();
         }
         Optional<AdmittedService> service = judged.value().flatMap(found -> admission.service(found.service()));

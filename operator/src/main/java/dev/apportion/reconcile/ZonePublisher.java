@@ -40,6 +40,7 @@ final class ZonePublisher {
     private final ConfigMapPublisher publisher;
     private final ShardCache cache;
     private final Map<Ref, Read> reads = new ConcurrentHashMap<>();
+    private final Map<Ref, Settled> settled = new ConcurrentHashMap<>();
 
     /** ConfigMaps that exist without the label that would put them into the cache. */
     private final Set<Ref> unlabelled = ConcurrentHashMap.newKeySet();
@@ -53,6 +54,27 @@ final class ZonePublisher {
     }
 
     private record Read(String version, List<ShardState> states) {}
+
+    /** What a shard was last found to say: rendering a thousand hosts again takes longer than comparing them. */
+    private record Settled(Part part, String version, Write write) {}
+
+    /**
+     * What the files of one shard depend on.
+     *
+     * @param zone the zone with the hosts of the shard
+     * @param names the names of all hosts of the zone
+     */
+    private record Part(ZoneRecords zone, List<String> names, CoreDnsLayout layout) {
+
+        static Part of(ZoneRecords zone, CoreDnsLayout layout, int shard) {
+            return new Part(
+                    zone.withHosts(zone.hosts().stream()
+                            .filter(host -> layout.shards().of(host.name()) == shard)
+                            .toList()),
+                    zone.hosts().stream().map(Host::name).toList(),
+                    layout);
+        }
+    }
 
     /**
      * What came of publishing a zone.
@@ -106,6 +128,10 @@ final class ZonePublisher {
                 .stream();
     }
 
+    private static String version(ConfigMap configMap) {
+        return configMap.getMetadata().getUid() + "/" + configMap.getMetadata().getResourceVersion();
+    }
+
     private Optional<ConfigMap> current(CoreDnsLayout layout, int shard) {
         Ref ref = new Ref(layout.namespace(), layout.configMapName(shard));
         Optional<ConfigMap> cached = cache.get(ref);
@@ -130,6 +156,12 @@ final class ZonePublisher {
         List<Duration> retries = new ArrayList<>();
         for (int shard = 0; shard < layout.shards().count(); shard++) {
             ConfigMap current = current(layout, shard).orElse(null);
+            Part part = Part.of(desired, layout, shard);
+            Optional<Write> standing = standing(layout, shard, part, current);
+            if (standing.isPresent()) {
+                writes.put(shard, standing.get());
+                continue;
+            }
             ShardChange change = ShardChange.decide(current, desired, layout, shard, floor);
             switch (publisher.publish(change)) {
                 case Publication.Written(Optional<Serial> serial, ConfigMap written) -> {
@@ -138,8 +170,11 @@ final class ZonePublisher {
                     writes.put(shard, done(serial));
                 }
                 case Publication.Unchanged(Optional<Serial> serial) -> {
-                    if (serial.isPresent()) {
+                    if (serial.isPresent() && current != null) {
                         writes.put(shard, done(serial));
+                        settled.put(
+                                new Ref(layout.namespace(), zone.domain() + "/" + shard),
+                                new Settled(part, version(current), done(serial)));
                     }
                 }
                 case Publication.Fenced(int code, String message) -> {
@@ -164,6 +199,17 @@ final class ZonePublisher {
             }
         }
         return new Outcome(writes, changed, retries.stream().max(Duration::compareTo));
+    }
+
+    /** What stands in a shard that was found to say what is desired, while neither has changed since. */
+    private Optional<Write> standing(CoreDnsLayout layout, int shard, Part part, @Nullable ConfigMap current) {
+        Settled known = settled.get(new Ref(layout.namespace(), part.zone().domain() + "/" + shard));
+        return known != null
+                        && current != null
+                        && known.version().equals(version(current))
+                        && known.part().equals(part)
+                ? Optional.of(known.write())
+                : Optional.empty();
     }
 
     private static Write done(Optional<Serial> serial) {

@@ -75,7 +75,7 @@ final class AllocationBenchmark {
                 allocate / sort,
                 array,
                 assessment.optimalityGap(),
-                assessment.worstOverLevel());
+                Splitting.of(new Instance(problem)).raised());
     }
 
     private interface Work {

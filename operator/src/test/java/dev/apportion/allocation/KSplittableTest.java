@@ -81,9 +81,32 @@ class KSplittableTest {
             Allocation allocation = policy.allocate(problem);
             Assessment assessment = Assessment.of(problem, allocation.streams(), allocation);
             assertThat(assessment.optimalityGap()).isLessThan(CERTAIN);
+            assertThat(Splitting.of(new Instance(problem)).raised()).isLessThan(1.02);
             for (int i = 0; i < m; i++) {
                 double level = allocation.levels().get(i);
                 assertThat(assessment.loads().get(i)).isBetween(level * 0.98, level * 1.02);
+            }
+        }
+    }
+
+    /** Five equal streams, in two pieces each, on seven replicas: the best is three of them on four, and two on three. */
+    @Test
+    void theBoundSeesThatPiecesOfBulkyStreamsMustBePackedLikeBins() {
+        Allocation allocation = policy.allocate(new Problem(Problems.identical(7), Problems.streams(5, 2, rank -> 1)));
+        assertThat(allocation.lowerBound()).isCloseTo(0.75, within(1e-9));
+    }
+
+    @Test
+    void equalStreamsOnIdenticalReplicasAreProvenOptimal() {
+        for (int n = 1; n <= 24; n++) {
+            for (int m = 1; m <= 30; m++) {
+                for (int k = 1; k <= 4; k++) {
+                    Assessment assessment =
+                            assess(new Problem(Problems.identical(m), Problems.streams(n, k, rank -> 3)));
+                    assertThat(assessment.optimalityGap())
+                            .as("%d %d %d", n, m, k)
+                            .isLessThan(CERTAIN);
+                }
             }
         }
     }
@@ -186,6 +209,20 @@ class KSplittableTest {
         assertThat(assessment.lowerBound()).isLessThanOrEqualTo(optimum * (1 + 1e-12));
         assertThat(assessment.makespan()).isGreaterThanOrEqualTo(optimum * (1 - CERTAIN));
         assertThat(assessment.makespan()).isLessThanOrEqualTo(optimum * (1 + 1e-8));
+    }
+
+    /** Here the bound counts bins, and has to stay below the optimum. */
+    @Property(tries = 1000)
+    void bulkyStreamsOnIdenticalReplicasAreSolvedExactly(
+            @ForAll @IntRange(min = 3, max = 6) int m,
+            @ForAll @IntRange(min = 1, max = 3) int k,
+            @ForAll @Size(min = 2, max = 4) List<@DoubleRange(min = 0.4, max = 1) Double> rates) {
+        Problem problem = new Problem(
+                Problems.identical(m), Problems.streams(rates.size(), k, rank -> rates.get((int) rank - 1)));
+        Assessment assessment = assess(problem);
+        double optimum = Optimum.makespan(problem);
+        assertThat(assessment.lowerBound()).isLessThanOrEqualTo(optimum * (1 + 1e-12));
+        assertThat(assessment.makespan()).isBetween(optimum * (1 - CERTAIN), optimum * (1 + 1e-8));
     }
 
     @Property(tries = 300)

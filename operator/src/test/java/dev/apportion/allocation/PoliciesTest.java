@@ -26,7 +26,7 @@ import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
 
-/** What every policy promises, on problems of all shapes. */
+/** What every policy promises, on problems of all shapes: capacities from 1e-6 to 1e12, sites, k below and above m. */
 class PoliciesTest {
 
     private static final List<Policy> POLICIES = List.of(new RoundRobin(), new WeightedRoundRobin(), new KSplittable());
@@ -153,6 +153,13 @@ class PoliciesTest {
             assertThat(allocation.levels()).isEqualTo(expected.levels());
             assertThat(allocation.lowerBound()).isEqualTo(expected.lowerBound());
         }
+    }
+
+    @Property(tries = 5000)
+    void theSplitKeepsItsOwnLevels(@ForAll("problems") Problem problem) {
+        Allocation allocation = new KSplittable().allocate(problem);
+        Assessment assessment = Assessment.of(problem, allocation.streams(), allocation);
+        assertThat(assessment.worstOverLevel()).isLessThan(1 + 1e-6);
     }
 
     @Test

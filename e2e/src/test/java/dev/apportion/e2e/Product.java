@@ -1,0 +1,182 @@
+package dev.apportion.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.apportion.e2e.bed.ApiServer;
+import dev.apportion.e2e.bed.Apportion;
+import dev.apportion.e2e.bed.Command;
+import dev.apportion.e2e.bed.CoreDns;
+import dev.apportion.e2e.bed.DnsServer;
+import dev.apportion.e2e.bed.Kubectl;
+import dev.apportion.e2e.bed.ServerProcess;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+
+/** The product as it is run beside a cluster: operator, sync and CoreDNS, as processes, for one namespace. */
+final class Product implements AutoCloseable {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private final ApiServer server;
+    private final Kubectl kubectl;
+    private final Path folder;
+    private final List<String> operatorOptions;
+    private @Nullable ServerProcess operator;
+    private @Nullable ServerProcess sync;
+    private @Nullable CoreDns coreDns;
+
+    private Product(ApiServer server, Kubectl kubectl, Path folder, List<String> operatorOptions) {
+        this.server = server;
+        this.kubectl = kubectl;
+        this.folder = folder;
+        this.operatorOptions = operatorOptions;
+    }
+
+    static Product start(ApiServer server, Kubectl kubectl, Path folder, String... operatorOptions) throws IOException {
+        Product product = new Product(server, kubectl, folder, Arrays.asList(operatorOptions));
+        product.startSync();
+        product.coreDns = CoreDns.start(folder);
+        product.startOperator();
+        return product;
+    }
+
+    void startSync() throws IOException {
+        ServerProcess started =
+                Apportion.packaged().against(server).start("sync", folder.toString(), "-n", kubectl.namespace());
+        sync = started;
+        started.await("write its Corefile", PATIENCE, () -> Files.exists(folder.resolve("Corefile")));
+    }
+
+    void stopSync() {
+        close(sync);
+        sync = null;
+    }
+
+    void startOperator() throws IOException {
+        List<String> arguments = new ArrayList<>(List.of("operator", "--namespaces", kubectl.namespace()));
+        arguments.addAll(operatorOptions);
+        ServerProcess started = Apportion.packaged().against(server).start(arguments.toArray(String[]::new));
+        operator = started;
+        started.await("start", PATIENCE, () -> started.log().contains("Started"));
+    }
+
+    void stopOperator() {
+        close(operator);
+        operator = null;
+    }
+
+    ServerProcess operator() {
+        return present(operator);
+    }
+
+    CoreDns coreDns() {
+        return present(coreDns);
+    }
+
+    DnsServer dns() {
+        return coreDns().server();
+    }
+
+    /** Applies manifests; {@code PORT} stands for CoreDNS' port. */
+    void apply(String manifests) {
+        Command.Result result = kubectl.runWith(
+                manifests.replace("PORT", Integer.toString(coreDns().port())), "apply", "-f", "-");
+        assertThat(result.exitCode()).as(result.toString()).isZero();
+    }
+
+    String kubectl(String... arguments) {
+        Command.Result result = kubectl.run(arguments);
+        assertThat(result.exitCode()).as(result.toString()).isZero();
+        return result.stdout();
+    }
+
+    /** A condition, as {@code True Reason: message}; empty while there is none. */
+    String condition(String resource, String type) {
+        return kubectl(
+                        "get",
+                        resource,
+                        "-o",
+                        "jsonpath={range .status.conditions[?(@.type==\"%s\")]}{.status} {.reason}: {.message}{end}"
+                                .formatted(type))
+                .strip();
+    }
+
+    void awaitCondition(String resource, String type, String start) {
+        await(() -> condition(resource, type), found -> found.startsWith(start), resource + " " + type);
+    }
+
+    void awaitReady(String... resources) {
+        List<String> arguments =
+                new ArrayList<>(List.of("wait", "--for=condition=Ready", "--timeout=" + PATIENCE.toSeconds() + "s"));
+        arguments.addAll(List.of(resources));
+        kubectl(arguments.toArray(String[]::new));
+    }
+
+    /** Waits until the servers are seen to answer. */
+    void awaitVerified(String service) {
+        awaitCondition("trafficservice/" + service, "Verified", "True Verified");
+    }
+
+    <T> T await(Callable<T> value, Predicate<T> wanted, String what) {
+        return Awaitility.await(what)
+                .atMost(PATIENCE)
+                .pollInterval(Duration.ofMillis(50))
+                .until(value, wanted);
+    }
+
+    void await(String what, BooleanSupplier holds) {
+        Awaitility.await(what)
+                .atMost(PATIENCE)
+                .pollInterval(Duration.ofMillis(20))
+                .until(holds::getAsBoolean);
+    }
+
+    /** The published weights of a stream or service, by address. */
+    Map<String, Long> weights(String resource) {
+        String rows =
+                kubectl("get", resource, "-o", "jsonpath={range .status.answers[*]}{.address} {.weight}{\"\\n\"}{end}");
+        Map<String, Long> weights = new TreeMap<>();
+        rows.lines().filter(line -> !line.isBlank()).forEach(line -> {
+            List<String> parts = List.of(line.split(" "));
+            // The text of an address as the test bed writes it, too.
+            weights.put(InetAddress.ofLiteral(parts.getFirst()).getHostAddress(), Long.parseLong(parts.getLast()));
+        });
+        return weights;
+    }
+
+    private static <T> T present(@Nullable T part) {
+        if (part == null) {
+            throw new IllegalStateException("it is stopped");
+        }
+        return part;
+    }
+
+    private static void close(@Nullable ServerProcess process) {
+        if (process != null) {
+            process.terminate();
+            process.close();
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        stopOperator();
+        stopSync();
+        if (coreDns != null) {
+            coreDns.close();
+        }
+    }
+}
