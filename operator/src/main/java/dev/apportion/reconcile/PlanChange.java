@@ -59,10 +59,10 @@ record PlanChange(Instant time, double movedPercent, String reason) {
     }
 
     private static String reason(PoolPlan before, PoolPlan after) {
-        if (!ready(before).keySet().equals(ready(after).keySet())) {
+        if (!ready(before, Member::addresses).equals(ready(after, Member::addresses))) {
             return "ReplicasChanged";
         }
-        if (!ready(before).equals(ready(after))) {
+        if (!ready(before, Member::capacity).equals(ready(after, Member::capacity))) {
             return "CapacityChanged";
         }
         if (!demands(before).equals(demands(after))) {
@@ -71,11 +71,11 @@ record PlanChange(Instant time, double movedPercent, String reason) {
         return before.policy().equals(after.policy()) ? "SitesChanged" : "PolicyChanged";
     }
 
-    private static Map<String, Double> ready(PoolPlan plan) {
+    private static <T> Map<String, T> ready(PoolPlan plan, Function<Member, T> what) {
         return plan.replicas().stream()
                 .map(PoolPlan.Replica::member)
                 .filter(Member::isReady)
-                .collect(Collectors.toMap(Member::name, Member::capacity));
+                .collect(Collectors.toMap(Member::name, what));
     }
 
     private static List<Demand> demands(PoolPlan plan) {
