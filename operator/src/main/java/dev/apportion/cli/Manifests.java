@@ -195,14 +195,13 @@ final class Manifests implements World {
         }
     }
 
-    /** One of Apportion's own resources. A field that it does not have is refused, as kubectl does, and so is what its schema forbids. */
-    private <S extends Record, R extends ApportionResource<S, ?>> R own(
+    /** One of Apportion's own resources. A field that it does not have is refused, as kubectl does: it may be a slip of the pen. */
+    private <S, R extends ApportionResource<S, ?>> R own(
             JsonNode document, Class<R> type, Class<S> spec, Path file, int number) throws ManifestException {
         R resource = one(document, type, file, number);
         if (resource.getSpec() != null) {
             try {
-                SchemaBounds.violation(strict.treeToValue(document.path("spec"), spec), "spec")
-                        .ifPresent(resource::refuse);
+                strict.treeToValue(document.path("spec"), spec);
             } catch (UnrecognizedPropertyException e) {
                 resource.refuse("%s: there is no such field; maybe one of %s"
                         .formatted(

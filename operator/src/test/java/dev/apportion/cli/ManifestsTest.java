@@ -163,10 +163,10 @@ class ManifestsTest {
             delimiter = '|',
             value = {
                 "maxReplica: 3 | spec.maxReplica: there is no such field; maybe one of hostname, maxReplicas,",
-                "maxReplicas: 0 | spec.maxReplicas: 0 must be 1 at least",
-                "maxReplicas: 1001 | spec.maxReplicas: 1001 must be 1000 at most",
+                "maxReplicas: 0 | spec.maxReplicas: 0 must be at least 1",
+                "maxReplicas: 1001 | spec.maxReplicas: 1001 must be at most 1000",
                 "maxReplicas: few | spec.maxReplicas: \"few\" must be a whole number",
-                "ttlSeconds: -1 | spec.ttlSeconds: -1 must be 1 at least"
+                "ttlSeconds: -1 | spec.ttlSeconds: -1 must be at least 1"
             })
     void whatTheSchemaForbidsIsRefusedByItself(String slip, String message) throws Exception {
         Manifests manifests = read(
@@ -187,11 +187,11 @@ class ManifestsTest {
             delimiter = '|',
             value = {
                 "{sites: [{name: Main, service: {name: s}}]} | spec.sites[0].name: \"Main\" must match",
-                "{sites: [{name: m, endpoints: []}]} | spec.sites[0].endpoints: must have 1 items at least, it has 0",
-                "{sites: [{name: m, priority: 101, service: {name: s}}]} | spec.sites[0].priority: 101 must be 100 at"
-                        + " most",
-                "{sites: [{name: m, service: {name: s}}], policy: {seed: -1}} | spec.policy.seed: -1 must be 0 at"
-                        + " least",
+                "{sites: [{name: m, endpoints: []}]} | spec.sites[0].endpoints: must have 1 to 512 items, not 0",
+                "{sites: [{name: m, priority: 101, service: {name: s}}]} | spec.sites[0].priority: 101 must be at"
+                        + " most 100",
+                "{sites: [{name: m, service: {name: s}}], policy: {seed: -1}} | spec.policy.seed: -1 must be at"
+                        + " least 0",
                 "{sites: [{name: m, service: {name: s}}], policies: {}} | spec.policies: there is no such field"
             })
     void boundsAndPatternsOfPartsAreLookedAtToo(String spec, String message) throws Exception {
