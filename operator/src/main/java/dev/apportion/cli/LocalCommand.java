@@ -110,8 +110,9 @@ final class LocalCommand implements Callable<Integer> {
     }
 
     private PublishedZones zones(Plan plan) throws IOException {
+        Map<Ref, ZoneRecords> next = plan.records(published);
         published.clear();
-        plan.zones().forEach((ref, composed) -> published.put(ref, composed.records()));
+        published.putAll(next);
         List<ZoneRecords> records = List.copyOf(published.values());
         if (out != null) {
             write(out, records);

@@ -18,9 +18,13 @@ public final class Main {
 
     /** Runs a command and exits with its code: 0 well, 1 fatal or something is rejected, 2 bad input or options. */
     public static void main(String[] args) {
-        // Nothing that is written may depend on where it is written.
+        System.exit(run(commandLine(), args));
+    }
+
+    /** Nothing that is written may depend on where it is written, so the locale is the same everywhere. */
+    static int run(CommandLine line, String... args) {
         Locale.setDefault(Locale.ROOT);
-        System.exit(commandLine().execute(args));
+        return line.execute(args);
     }
 
     static CommandLine commandLine() {

@@ -1,6 +1,7 @@
 package dev.apportion.cli;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -37,6 +38,8 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.yaml.snakeyaml.LoaderOptions;
 
 /** The world as manifests in files say it. Kinds that Apportion does not know are passed over. */
 final class Manifests implements World {
@@ -54,7 +57,10 @@ final class Manifests implements World {
     private final Map<String, Map<String, String>> namespaces = new HashMap<>();
     private final Map<String, Path> seen = new HashMap<>();
 
-    private final ObjectMapper yaml = new ObjectMapper(new YAMLFactory());
+    private final ObjectMapper yaml = new ObjectMapper(YAMLFactory.builder()
+            .loaderOptions(unlimited())
+            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+            .build());
 
     /** As the cluster's client reads resources: the kinds are few and known here, so its registry of all kinds is not needed. */
     private final ObjectMapper resources = JsonMapper.builder()
@@ -64,6 +70,13 @@ final class Manifests implements World {
     private final ObjectMapper strict = new ObjectMapper();
 
     private Manifests() {}
+
+    /** A whole cluster may stand in one file, and it is the user's own. */
+    private static LoaderOptions unlimited() {
+        LoaderOptions options = new LoaderOptions();
+        options.setCodePointLimit(Integer.MAX_VALUE);
+        return options;
+    }
 
     /**
      * Reads files, and the manifests in folders (not below them).
@@ -103,14 +116,14 @@ final class Manifests implements World {
             while (documents.hasNextValue()) {
                 number++;
                 JsonNode document = documents.nextValue();
-                if (document != null && !document.isNull() && !document.isMissingNode()) {
+                if (!isEmpty(document)) {
                     take(document, file, number);
                 }
             }
         } catch (NoSuchFileException e) {
             throw new ManifestException("%s: there is no such file".formatted(file));
         } catch (JsonProcessingException e) {
-            throw new ManifestException("%s:%d:%d: this is no YAML: %s"
+            throw new ManifestException("%s:%d:%d: this cannot be read as YAML: %s"
                     .formatted(
                             file,
                             e.getLocation() == null ? 0 : e.getLocation().getLineNr(),
@@ -121,10 +134,18 @@ final class Manifests implements World {
         }
     }
 
+    /** A document with nothing but comments is none. */
+    private static boolean isEmpty(@Nullable JsonNode document) {
+        return document == null
+                || document.isNull()
+                || document.isMissingNode()
+                || (document.isTextual() && document.textValue().isEmpty());
+    }
+
     private void take(JsonNode document, Path file, int number) throws ManifestException {
-        if (!document.isObject()) {
+        if (!document.path("kind").isTextual() || !document.path("apiVersion").isTextual()) {
             throw new ManifestException(
-                    "%s: document %d is no object; a manifest begins with apiVersion and kind".formatted(file, number));
+                    "%s: document %d is no manifest: it lacks apiVersion or kind".formatted(file, number));
         }
         String kind = document.path("apiVersion").asText() + "/"
                 + document.path("kind").asText();
@@ -174,13 +195,14 @@ final class Manifests implements World {
         }
     }
 
-    /** One of Apportion's own resources. A field that it does not have is refused, as kubectl does: it may be a slip of the pen. */
-    private <S, R extends ApportionResource<S, ?>> R own(
+    /** One of Apportion's own resources. A field that it does not have is refused, as kubectl does, and so is what its schema forbids. */
+    private <S extends Record, R extends ApportionResource<S, ?>> R own(
             JsonNode document, Class<R> type, Class<S> spec, Path file, int number) throws ManifestException {
         R resource = one(document, type, file, number);
         if (resource.getSpec() != null) {
             try {
-                strict.treeToValue(document.path("spec"), spec);
+                SchemaBounds.violation(strict.treeToValue(document.path("spec"), spec), "spec")
+                        .ifPresent(resource::refuse);
             } catch (UnrecognizedPropertyException e) {
                 resource.refuse("%s: there is no such field; maybe one of %s"
                         .formatted(

@@ -1,7 +1,11 @@
 package dev.apportion.cli;
 
-import java.net.InetAddress;
+import dev.apportion.records.Addresses;
+import dev.apportion.records.Parsed;
+import inet.ipaddr.IPAddress;
 import java.net.InetSocketAddress;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
@@ -10,22 +14,19 @@ final class ServerAddress implements ITypeConverter<InetSocketAddress> {
 
     private static final int LARGEST_PORT = 65535;
 
+    private static final Pattern FORM =
+            Pattern.compile("(?:([0-9.]+)|\\[([0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)]):([0-9]{1,5})");
+
     @Override
     public InetSocketAddress convert(String text) {
-        int colon = text.lastIndexOf(':');
-        String host = colon < 0 ? "" : text.substring(0, colon);
-        if (host.startsWith("[") && host.endsWith("]")) {
-            host = host.substring(1, host.length() - 1);
+        Matcher form = FORM.matcher(text);
+        if (form.matches()
+                && Integer.parseInt(form.group(3)) <= LARGEST_PORT
+                && Addresses.parse(form.group(1) != null ? form.group(1) : form.group(2))
+                        instanceof Parsed.Value<IPAddress>(IPAddress address)) {
+            return new InetSocketAddress(address.toInetAddress(), Integer.parseInt(form.group(3)));
         }
-        try {
-            int port = Integer.parseInt(text.substring(colon + 1));
-            if (port < 0 || port > LARGEST_PORT) {
-                throw new IllegalArgumentException("no such port");
-            }
-            return new InetSocketAddress(InetAddress.ofLiteral(host), port);
-        } catch (IllegalArgumentException e) {
-            throw new TypeConversionException(
-                    "\"%s\" is no address and port; write, for example, 127.0.0.1:5300".formatted(text));
-        }
+        throw new TypeConversionException(
+                "\"%s\" is no address and port; write, for example, 127.0.0.1:5300 or [::1]:5300".formatted(text));
     }
 }

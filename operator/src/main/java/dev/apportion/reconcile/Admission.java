@@ -4,7 +4,6 @@ import dev.apportion.api.ApportionResource;
 import dev.apportion.api.DNSZone;
 import dev.apportion.api.TrafficService;
 import dev.apportion.api.TrafficStream;
-import dev.apportion.records.DomainNames;
 import inet.ipaddr.IPAddress;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.util.ArrayList;
@@ -186,11 +185,15 @@ public final class Admission {
                         "the domain %s belongs to the older DNSZone %s; maybe delete one of the two"
                                 .formatted(domain, older.ref()));
             }
-            for (TrafficService service : claims.getOrDefault(domain, List.of())) {
+            AdmittedZone closest = closest(domain);
+            for (TrafficService service :
+                    claims.getOrDefault(domain, List.of()).stream().sorted(AGE).toList()) {
                 Optional<AdmittedZone> home = ServiceAdmission.zone(service).flatMap(ref -> value(zones, ref));
                 if (AGE.compare(service, zone) < 0
                         && home.isPresent()
-                        && DomainNames.isWithin(domain, home.get().domain())) {
+                        && closest != null
+                        && home.get().ref().equals(closest.ref())
+                        && allows(home.get(), service.getMetadata().getNamespace())) {
                     return Judged.rejected(
                             "DomainConflict",
                             "the name %s is the host name of the older TrafficService %s in the zone %s"
@@ -199,6 +202,10 @@ public final class Admission {
                 }
             }
             return judged;
+        }
+
+        private boolean allows(AdmittedZone zone, String namespace) {
+            return zone.allows().test(new AdmittedZone.Namespace(namespace, world.namespaceLabels(namespace)));
         }
 
         void services() {

@@ -44,11 +44,15 @@ final class Conditions {
                 .toList();
     }
 
-    /** The summary: what is needed is true, and {@code Verified} is not false. */
+    /** The summary: what is needed is true, and {@code Verified} is not false. What is false counts before what is unknown. */
     static Finding ready(List<Finding> findings) {
-        Optional<Finding> hindrance = findings.stream()
+        List<Finding> hindrances = findings.stream()
                 .filter(finding -> NEEDED.contains(finding.type()) ? !finding.isTrue() : isRefuted(finding))
-                .findFirst();
+                .toList();
+        Optional<Finding> hindrance = hindrances.stream()
+                .filter(Finding::isFalse)
+                .findFirst()
+                .or(() -> hindrances.stream().findFirst());
         return hindrance
                 .map(finding -> finding.isFalse()
                         ? Finding.no(Finding.READY, finding.reason(), finding.message())

@@ -36,9 +36,9 @@ final class DnsServers {
                 for (EndpointSlice slice :
                         world.endpointSlices(new Ref(zone.ref().namespace(), name))) {
                     int target = port(slice, port);
-                    for (Endpoint endpoint : slice.getEndpoints()) {
+                    for (Endpoint endpoint : Members.endpoints(slice)) {
                         if (Members.serves(endpoint.getConditions())) {
-                            endpoint.getAddresses().stream()
+                            Members.addresses(endpoint).stream()
                                     .map(Addresses::parse)
                                     .forEach(read -> {
                                         if (read instanceof Parsed.Value<IPAddress>(IPAddress address)) {
@@ -56,7 +56,7 @@ final class DnsServers {
 
     /** The port that the endpoints listen on for the Service's port: the UDP one, and of several the one of that number. */
     private static int port(EndpointSlice slice, int servicePort) {
-        List<Integer> udp = slice.getPorts().stream()
+        List<Integer> udp = Objects.requireNonNullElse(slice.getPorts(), List.<EndpointPort>of()).stream()
                 .filter(port -> "UDP".equals(port.getProtocol()))
                 .map(EndpointPort::getPort)
                 .filter(Objects::nonNull)
@@ -68,7 +68,7 @@ final class DnsServers {
     static Set<String> pods(AdmittedZone zone, World world) {
         return zone.verifyAt() instanceof AdmittedZone.VerifyAt.Service(String name, int port)
                 ? world.endpointSlices(new Ref(zone.ref().namespace(), name)).stream()
-                        .flatMap(slice -> slice.getEndpoints().stream())
+                        .flatMap(slice -> Members.endpoints(slice).stream())
                         .map(Endpoint::getTargetRef)
                         .filter(target -> target != null && "Pod".equals(target.getKind()))
                         .map(ObjectReference::getName)

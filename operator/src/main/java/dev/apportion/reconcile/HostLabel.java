@@ -13,6 +13,9 @@ final class HostLabel {
 
     private static final int READABLE = 40;
 
+    /** The longest label: the readable part, a hyphen and the hash. */
+    static final int MAX_LENGTH = READABLE + 1 + 2 * HASH_OCTETS;
+
     private HostLabel() {}
 
     /**

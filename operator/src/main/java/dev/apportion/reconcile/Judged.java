@@ -27,6 +27,11 @@ public record Judged<T>(Optional<T> value, List<Finding> findings) {
         return new Judged<>(Optional.of(value), List.of(accepted(), resolved()));
     }
 
+    /** A part of the resource is refused, the rest of it goes on. */
+    static <T> Judged<T> admittedInPart(T value, String reason, String message) {
+        return new Judged<>(Optional.of(value), List.of(Finding.no(Finding.ACCEPTED, reason, message), resolved()));
+    }
+
     static <T> Judged<T> admittedUnresolved(T value, String reason, String message) {
         return new Judged<>(
                 Optional.of(value), List.of(accepted(), Finding.no(Finding.RESOLVED_REFS, reason, message)));

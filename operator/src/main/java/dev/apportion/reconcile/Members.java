@@ -13,9 +13,11 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the replicas of a pool from EndpointSlices, pod annotations and fixed endpoints. Pure. */
@@ -65,16 +67,10 @@ public final class Members {
     private static final class Sighting {
         final Set<IPAddress> serving = new HashSet<>();
         final Set<IPAddress> notServing = new HashSet<>();
-        final List<String> because = new ArrayList<>();
+        final Set<String> problems = new TreeSet<>();
 
         @Nullable
         String pod;
-
-        void note(String text) {
-            if (!because.contains(text)) {
-                because.add(text);
-            }
-        }
     }
 
     private static List<Member> endpoints(
@@ -84,7 +80,7 @@ public final class Members {
             if ("FQDN".equals(slice.getAddressType())) {
                 continue;
             }
-            for (Endpoint endpoint : slice.getEndpoints()) {
+            for (Endpoint endpoint : endpoints(slice)) {
                 see(sightings, endpoint);
             }
         }
@@ -93,10 +89,20 @@ public final class Members {
         return members;
     }
 
+    /** The endpoints of a slice; the API server writes null where there are none. */
+    static List<Endpoint> endpoints(EndpointSlice slice) {
+        return Objects.requireNonNullElse(slice.getEndpoints(), List.of());
+    }
+
+    /** The addresses of an endpoint, as they are written. */
+    static List<String> addresses(Endpoint endpoint) {
+        return Objects.requireNonNullElse(endpoint.getAddresses(), List.of());
+    }
+
     private static void see(Map<String, Sighting> sightings, Endpoint endpoint) {
         List<IPAddress> addresses = new ArrayList<>();
         List<String> problems = new ArrayList<>();
-        for (String text : endpoint.getAddresses()) {
+        for (String text : addresses(endpoint)) {
             switch (Addresses.parse(text)) {
                 case Parsed.Value<IPAddress>(IPAddress address) -> addresses.add(address);
                 case Parsed.Invalid<IPAddress>(String problem) -> problems.add(problem);
@@ -109,7 +115,7 @@ public final class Members {
         Sighting sighting = sightings.computeIfAbsent(name, key -> new Sighting());
         sighting.pod = pod;
         (serves(endpoint.getConditions()) ? sighting.serving : sighting.notServing).addAll(addresses);
-        problems.forEach(sighting::note);
+        sighting.problems.addAll(problems);
     }
 
     /** Serving decides, not ready: with publishNotReadyAddresses every endpoint says that it is ready. */
@@ -131,15 +137,16 @@ public final class Members {
             AdmittedPool.Site site, String name, Sighting sighting, String namespace, World world) {
         double capacity = site.capacity();
         boolean drain = false;
+        List<String> because = new ArrayList<>(sighting.problems);
         Map<String, String> annotations =
                 sighting.pod == null ? Map.of() : world.podAnnotations(new Ref(namespace, sighting.pod));
         String declared = annotations.get(CAPACITY_ANNOTATION);
         if (declared == null) {
-            sighting.note("capacity of the site");
+            because.add("capacity of the site");
         } else {
             OptionalDouble read = positive(declared);
             capacity = read.orElse(capacity);
-            sighting.note(
+            because.add(
                     read.isPresent()
                             ? "capacity of the pod's annotation"
                             : "annotation %s ignored: \"%s\" is not a number greater than 0"
@@ -149,12 +156,12 @@ public final class Members {
         if ("true".equals(draining)) {
             drain = true;
         } else if (draining != null && !"false".equals(draining)) {
-            sighting.note(
+            because.add(
                     "annotation %s ignored: \"%s\" is neither true nor false".formatted(DRAIN_ANNOTATION, draining));
         }
         Member.State state =
                 sighting.serving.isEmpty() ? Member.State.NotReady : drain ? Member.State.Draining : Member.State.Ready;
-        return new Member(name, site.name(), capacity, List.copyOf(sighting.serving), state, sighting.because);
+        return new Member(name, site.name(), capacity, List.copyOf(sighting.serving), state, because);
     }
 
     private static OptionalDouble positive(String text) {

@@ -3,10 +3,13 @@ package dev.apportion.reconcile;
 import dev.apportion.records.ZoneRecords;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * Everything that follows from a world: the verdicts, the plan of each pool, and what DNS shall say of each zone.
@@ -62,6 +65,29 @@ public record Plan(
                                         pool -> Optional.ofNullable(pools.get(pool)),
                                         published.apply(ref)))));
         return new Plan(admission, pools, zones, List.copyOf(problems));
+    }
+
+    /**
+     * What DNS shall say: each admitted zone as planned. A zone that is still declared but refused stays as it is, unless its
+     * domain belongs to another.
+     *
+     * @param before what DNS says now
+     */
+    public SortedMap<Ref, ZoneRecords> records(Map<Ref, ZoneRecords> before) {
+        SortedMap<Ref, ZoneRecords> records = new TreeMap<>();
+        zones.forEach((ref, composed) -> records.put(ref, composed.records()));
+        Set<String> domains = records.values().stream().map(ZoneRecords::domain).collect(Collectors.toSet());
+        before.forEach((ref, known) -> {
+            Judged<AdmittedZone> judged = admission.zones().get(ref);
+            boolean refused = judged != null
+                    && judged.value().isEmpty()
+                    && judged.findings().stream()
+                            .noneMatch(finding -> finding.reason().equals("DomainConflict"));
+            if (refused && domains.add(known.domain())) {
+                records.put(ref, known);
+            }
+        });
+        return records;
     }
 
     private static <T> void collect(List<Problem> problems, String kind, SortedMap<Ref, Judged<T>> judged) {

@@ -176,6 +176,17 @@ public final class PoolPlanner {
         };
     }
 
+    /** Says whether integers are weights that the kind of answers takes for the addresses of one family. */
+    static boolean fits(int[] weights, Answers answers) {
+        return switch (answers) {
+            case List -> IntStream.of(weights).allMatch(weight -> weight <= LIST_MAX_WEIGHT);
+            case Single -> {
+                int sum = IntStream.of(weights).sum();
+                yield weights.length == 0 || IntStream.of(SLOTS).anyMatch(slots -> slots == sum);
+            }
+        };
+    }
+
     private static int[] slots(double[] shares) {
         for (int slots : SLOTS) {
             int[] weights = IntegerWeights.of(shares, new Resolution.FixedSum(slots));

@@ -2,6 +2,7 @@ package dev.apportion.reconcile;
 
 import dev.apportion.api.TrafficService;
 import dev.apportion.api.TrafficServiceSpec;
+import dev.apportion.dns.ServedNames;
 import dev.apportion.records.DomainNames;
 import dev.apportion.records.FixedRecord;
 import dev.apportion.records.Parsed;
@@ -18,6 +19,13 @@ final class ServiceAdmission {
 
     /** Labels under which slots and probe names stand. */
     private static final Set<String> RESERVED = Set.of("_s", "_p");
+
+    /**
+     * The longest host name, so that the names below it under which each of its streams is asked are no longer than RFC 1035
+     * allows: 253 characters, of which the first label takes two.
+     */
+    static final int LONGEST_HOST =
+            253 - 2 - ServedNames.probesOf("x".repeat(HostLabel.MAX_LENGTH), "").length();
 
     private ServiceAdmission() {}
 
@@ -102,6 +110,12 @@ final class ServiceAdmission {
         if (Arrays.stream(host.split("\\.")).anyMatch(RESERVED::contains)) {
             return Judged.rejected("InvalidSpec", "spec.hostname: the labels _s and _p are reserved");
         }
+        if (host.length() > LONGEST_HOST) {
+            return Judged.rejected(
+                    "InvalidSpec",
+                    "spec.hostname: %s has %d characters, %d are possible: names of probes stand below it"
+                            .formatted(host, host.length(), LONGEST_HOST));
+        }
         AdmittedService older = owner.apply(host);
         if (older != null) {
             return Judged.rejected(
@@ -131,8 +145,8 @@ final class ServiceAdmission {
                         admitted, "PoolNotAccepted", "the ReplicaPool %s is itself not accepted".formatted(poolRef));
     }
 
-    /** The zone's own records come before any service. */
-    private static Optional<String> inZone(String host, AdmittedZone zone) {
+    /** What of the zone itself has the name already, if something does: its own records come before any service. */
+    static Optional<String> inZone(String host, AdmittedZone zone) {
         boolean apex = host.equals(zone.domain());
         for (FixedRecord fixed : zone.fixedRecords()) {
             boolean clash = !apex || Set.of("A", "AAAA", "CNAME").contains(fixed.type());

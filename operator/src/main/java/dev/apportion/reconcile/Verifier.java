@@ -42,7 +42,7 @@ final class Verifier implements AutoCloseable {
      * Pauses between questions.
      *
      * @param interval between two rounds while nothing changes
-     * @param grace how long servers may lag after a change before it is said
+     * @param grace how long servers may lag after a change, or fail after they were right, before it is said
      */
     record Timing(Duration interval, Duration grace) {}
 
@@ -136,6 +136,8 @@ final class Verifier implements AutoCloseable {
                     boolean late = System.nanoTime() - since > timing.grace().toNanos();
                     if (verified.everywhere()) {
                         proved = current.target();
+                        since = System.nanoTime();
+                        pause = FIRST_PAUSE;
                         conclude(verified);
                     } else {
                         if (late) {
@@ -163,6 +165,7 @@ final class Verifier implements AutoCloseable {
         private Verified ask(Task current, Set<String> hosts, long round) {
             Verification verification = Verification.of(current.target(), hosts, SAMPLE, round);
             SortedMap<String, Verdict> verdicts = new ConcurrentSkipListMap<>();
+            current.servers().forEach(server -> verdicts.put(text(server), new Verdict.Silent("it was not asked")));
             List<Thread> threads = current.servers().stream()
                     .map(server ->
                             Thread.ofVirtual().start(() -> verdicts.put(text(server), verification.ask(asker, server))))

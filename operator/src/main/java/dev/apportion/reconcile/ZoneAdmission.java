@@ -2,6 +2,7 @@ package dev.apportion.reconcile;
 
 import dev.apportion.api.DNSZone;
 import dev.apportion.api.DNSZoneSpec;
+import dev.apportion.dns.ServedNames;
 import dev.apportion.records.Addresses;
 import dev.apportion.records.Answers;
 import dev.apportion.records.DomainNames;
@@ -14,11 +15,21 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /** Judges DNSZones by themselves; conflicts between them are another matter. Pure. */
 final class ZoneAdmission {
+
+    /** RFC 1035, section 2.3.4, in presentation format without the last dot. */
+    private static final int MOST_NAME_CHARACTERS = 253;
+
+    /** The four digits of a slot and their dots. */
+    private static final int SLOT_CHARACTERS = 8;
 
     private ZoneAdmission() {}
 
@@ -44,12 +55,13 @@ final class ZoneAdmission {
         }
         List<String> problems = new ArrayList<>();
         List<NameServer> nameServers = nameServers(spec, domain, problems);
-        List<FixedRecord> fixedRecords = fixedRecords(spec, domain, problems);
-        AdmittedZone.VerifyAt verifyAt = verifyAt(spec);
+        slotsTooLong(domain, coreDns.configMap().shards()).ifPresent(problems::add);
         if (!problems.isEmpty()) {
             return Judged.rejected("InvalidSpec", String.join("; ", problems));
         }
-        return Judged.admitted(new AdmittedZone(
+        List<String> refused = new ArrayList<>();
+        List<FixedRecord> fixedRecords = withoutConflicts(fixedRecords(spec, domain, refused), nameServers, refused);
+        AdmittedZone admitted = new AdmittedZone(
                 ref,
                 domain,
                 spec.ttlSeconds(),
@@ -66,7 +78,26 @@ final class ZoneAdmission {
                         coreDns.configMap().shards(),
                         coreDns.directory(),
                         coreDns.refresh() == DNSZoneSpec.Refresh.Annotate),
-                verifyAt));
+                verifyAt(spec));
+        return refused.isEmpty()
+                ? Judged.admitted(admitted)
+                : Judged.admittedInPart(
+                        admitted,
+                        "InvalidRecords",
+                        String.join("; ", refused) + "; these records are left out, all else goes on");
+    }
+
+    /** Every service's slots stand below the domain, and their names must not be too long, whatever the service. */
+    private static Optional<String> slotsTooLong(String domain, int shards) {
+        int longest = MOST_NAME_CHARACTERS
+                - ServedNames.slotsOf("x".repeat(HostLabel.MAX_LENGTH), "", shards - 1)
+                        .length()
+                - SLOT_CHARACTERS;
+        return domain.length() <= longest
+                ? Optional.empty()
+                : Optional.of(
+                        "spec.domain: %s has %d characters, %d are possible: names of weighted answers stand below it"
+                                .formatted(domain, domain.length(), longest));
     }
 
     private static List<NameServer> nameServers(DNSZoneSpec spec, String domain, List<String> problems) {
@@ -104,6 +135,27 @@ final class ZoneAdmission {
             }
         }
         return records;
+    }
+
+    /** A CNAME is the only record of its name, and no name server's (RFC 1034, section 3.6.2; RFC 2181, section 10.3). */
+    private static List<FixedRecord> withoutConflicts(
+            List<FixedRecord> records, List<NameServer> nameServers, List<String> refused) {
+        Map<String, Long> perName =
+                records.stream().collect(Collectors.groupingBy(FixedRecord::name, Collectors.counting()));
+        Set<String> servers = nameServers.stream().map(NameServer::name).collect(Collectors.toSet());
+        List<FixedRecord> kept = new ArrayList<>();
+        for (FixedRecord found : records) {
+            boolean alias = found.type().equals("CNAME");
+            if (alias && servers.contains(found.name())) {
+                refused.add("spec.records[%s CNAME]: a name server cannot be a CNAME".formatted(found.name()));
+            } else if (alias && perName.getOrDefault(found.name(), 0L) > 1) {
+                refused.add(
+                        "spec.records[%s CNAME]: a CNAME must be the only record of its name".formatted(found.name()));
+            } else {
+                kept.add(found);
+            }
+        }
+        return kept;
     }
 
     private static Predicate<AdmittedZone.Namespace> allows(Ref ref, DNSZoneSpec spec) {

@@ -57,13 +57,11 @@ public final class ZoneComposer {
             Function<Ref, Optional<PoolPlan>> plans,
             Optional<ZoneRecords> published) {
         Map<String, Host> before = published.map(ZoneComposer::byName).orElse(Map.of());
-        Answers answersBefore =
-                published.map(ZoneRecords::answers).orElse(zone.coreDns().answers());
         SortedMap<Ref, Outcome> outcomes = new TreeMap<>();
         List<Host> hosts = new ArrayList<>();
         Set<String> names = new HashSet<>();
         for (AdmittedService service : admission.servicesOf(zone.ref())) {
-            Host last = inMode(before.get(service.hostname()), answersBefore, zone);
+            Host last = last(before.get(service.hostname()), service, zone);
             Decided decided = decide(service, admission, plans, last);
             outcomes.put(service.ref(), decided.outcome());
             if (decided.host() != null) {
@@ -73,7 +71,7 @@ public final class ZoneComposer {
         }
         for (Host host : before.values()) {
             if (!names.contains(host.name()) && isStranded(host, zone, admission)) {
-                hosts.add(inMode(host, answersBefore, zone));
+                hosts.add(inMode(host, zone));
             }
         }
         return new Composed(records(zone, hosts), outcomes);
@@ -94,7 +92,7 @@ public final class ZoneComposer {
                                 && (finding.reason().equals("Unreadable")
                                         || finding.reason().equals("InvalidSpec")))
                 && admission.hostIsFree(host.name())
-                && zone.fixedRecords().stream().noneMatch(fixed -> fixed.name().equals(host.name()));
+                && ServiceAdmission.inZone(host.name(), zone).isEmpty();
     }
 
     private record Decided(@Nullable Host host, Outcome outcome) {}
@@ -180,10 +178,18 @@ public final class ZoneComposer {
                         .toList());
     }
 
-    /** A published host, with weights as the zone's kind of answers takes them. */
-    private static @Nullable Host inMode(@Nullable Host host, Answers answersBefore, AdmittedZone zone) {
+    /** What a service published; the answers of another one that had the name before are not its own. */
+    private static @Nullable Host last(@Nullable Host host, AdmittedService service, AdmittedZone zone) {
+        return host == null || !host.owner().equals(service.ref().toString()) ? null : inMode(host, zone);
+    }
+
+    /**
+     * A published host, with weights as the zone's kind of answers takes them. The weights themselves are looked at: shards
+     * are written one by one, so some may still hold the other kind.
+     */
+    private static Host inMode(Host host, AdmittedZone zone) {
         Answers answers = zone.coreDns().answers();
-        if (host == null || answers == answersBefore) {
+        if (host.streams().stream().allMatch(stream -> fits(stream, answers))) {
             return host;
         }
         return new Host(
@@ -194,6 +200,12 @@ public final class ZoneComposer {
                         .map(stream -> new HostStream(
                                 stream.label(), stream.stream(), stream.clients(), reweighted(stream, answers)))
                         .toList());
+    }
+
+    private static boolean fits(HostStream stream, Answers answers) {
+        return PoolPlanner.fits(stream.answers(false).mapToInt(Answer::weight).toArray(), answers)
+                && PoolPlanner.fits(
+                        stream.answers(true).mapToInt(Answer::weight).toArray(), answers);
     }
 
     private static List<Answer> reweighted(HostStream stream, Answers answers) {
@@ -215,7 +227,8 @@ public final class ZoneComposer {
     }
 
     private static Map<String, Host> byName(ZoneRecords records) {
-        return records.hosts().stream().collect(Collectors.toMap(Host::name, Function.identity()));
+        return records.hosts().stream()
+                .collect(Collectors.toMap(Host::name, Function.identity(), (first, second) -> first));
     }
 
     private static ZoneRecords records(AdmittedZone zone, List<Host> hosts) {

@@ -79,8 +79,8 @@ final class ZoneStanding {
         this.composed = composed;
         this.shards = shards;
         this.writes = writes;
-        Map<String, Host> byOwner =
-                composed.records().hosts().stream().collect(Collectors.toMap(Host::owner, Function.identity()));
+        Map<String, Host> byOwner = composed.records().hosts().stream()
+                .collect(Collectors.toMap(Host::owner, Function.identity(), (first, second) -> first));
         this.parts = composed.hosts().entrySet().stream()
                 .collect(Collectors.toMap(
                         Map.Entry::getKey,

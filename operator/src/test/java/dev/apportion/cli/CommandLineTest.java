@@ -1,0 +1,166 @@
+package dev.apportion.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class CommandLineTest {
+
+    private static final String QUICKSTART = "../examples/quickstart";
+
+    private final Locale usual = Locale.getDefault();
+
+    @TempDir
+    private Path folder;
+
+    @AfterEach
+    void usualLocale() {
+        Locale.setDefault(usual);
+    }
+
+    @Test
+    void zeroWhenEverythingIsAccepted() {
+        Run run = Run.of("plan", "-f", QUICKSTART);
+
+        assertThat(run.code()).isZero();
+        assertThat(run.err()).isEmpty();
+        assertThat(run.out())
+                .contains("ReplicaPool web/shop: KSplittable, 3 of 3 replicas ready")
+                .containsPattern("(?m)^shop\\.example\\.org +shop-eu +120\\.0 +192\\.0\\.2\\.10 +fra-1 +171 +66\\.80%$")
+                .doesNotContain("Problems");
+    }
+
+    @Test
+    void oneWhenSomethingIsRejectedAndItIsSaid() throws IOException {
+        Path file = Files.writeString(folder.resolve("a.yaml"), """
+            apiVersion: apportion.dev/v1alpha1
+            kind: TrafficService
+            metadata: {name: shop, namespace: web}
+            spec: {zoneRef: {name: nowhere}, hostname: shop.example.org, poolRef: {name: p}}
+            """);
+
+        Run run = Run.of("plan", "-f", file.toString());
+
+        assertThat(run.code()).isEqualTo(1);
+        assertThat(run.out())
+                .contains("Problems:")
+                .contains("TrafficService web/shop: ResolvedRefs, ZoneNotFound: there is no DNSZone web/nowhere");
+    }
+
+    @Test
+    void twoWhenTheInputCannotBeRead() throws IOException {
+        Path broken = Files.writeString(folder.resolve("a.yaml"), "a: [1\n");
+
+        Run run = Run.of("plan", "-o", "json", "-f", broken.toString());
+
+        assertThat(run.code()).isEqualTo(2);
+        assertThat(run.out()).isEmpty();
+        assertThat(run.err()).contains("a.yaml:");
+        assertThat(Run.of("plan", "-f", folder.resolve("missing").toString()).code())
+                .isEqualTo(2);
+        assertThat(Run.of("local", folder.toString()).code()).isEqualTo(2);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "plan",
+                "plan -o xml -f x",
+                "plan --wrong -f x",
+                "fly",
+                "local",
+                "local x --dns here",
+                "sync",
+                "operator --verify-grace soon"
+            })
+    void twoWhenTheOptionsAreBad(String arguments) {
+        Run run = Run.of(arguments.isEmpty() ? new String[0] : arguments.split(" "));
+
+        assertThat(run.code()).isEqualTo(2);
+        assertThat(run.err()).contains("Usage: apportion");
+    }
+
+    @Test
+    void helpAndVersionAreNoErrors() {
+        assertThat(Run.of("--help")).satisfies(run -> {
+            assertThat(run.code()).isZero();
+            assertThat(run.out()).contains("operator", "sync", "local", "plan");
+        });
+        assertThat(Run.of("--version").out()).startsWith("apportion ");
+    }
+
+    @Test
+    void theFormOfTheOutputMayBeWrittenInAnyCase() {
+        assertThat(Run.of("plan", "-o", "JSON", "-f", QUICKSTART).out()).startsWith("{");
+    }
+
+    @Test
+    void severalPathsAreOneWorld() throws IOException {
+        String[] documents =
+                Files.readString(Path.of(QUICKSTART, "quickstart.yaml")).split("---\n", 2);
+        Path first = Files.writeString(folder.resolve("a.yaml"), documents[0]);
+        Path second = Files.writeString(folder.resolve("b.yaml"), documents[1]);
+
+        assertThat(Run.of("plan", "-o", "json", "-f", second.toString(), first.toString()))
+                .isEqualTo(Run.of("plan", "-o", "json", "-f", QUICKSTART));
+    }
+
+    @Test
+    void twelveHundredEndpointsOverManySlicesAllCount() throws IOException {
+        StringBuilder text = new StringBuilder("""
+            apiVersion: apportion.dev/v1alpha1
+            kind: DNSZone
+            metadata: {name: z, namespace: web}
+            spec: {domain: example.org, coreDNS: {}}
+            ---
+            apiVersion: apportion.dev/v1alpha1
+            kind: ReplicaPool
+            metadata: {name: p, namespace: web}
+            spec: {sites: [{name: main, service: {name: shop}, capacity: 10}]}
+            ---
+            apiVersion: apportion.dev/v1alpha1
+            kind: TrafficService
+            metadata: {name: shop, namespace: web}
+            spec: {zoneRef: {name: z}, hostname: shop.example.org, poolRef: {name: p}}
+            """);
+        for (int slice = 0; slice < 13; slice++) {
+            text.append("""
+                ---
+                apiVersion: discovery.k8s.io/v1
+                kind: EndpointSlice
+                metadata: {name: shop-%d, namespace: web, labels: {kubernetes.io/service-name: shop}}
+                addressType: IPv4
+                endpoints:
+                """.formatted(slice));
+            // Neighbouring slices overlap by four endpoints, as they do while endpoints move from one to another.
+            for (int i = slice * 96; i < Math.min(1200, slice * 96 + 100); i++) {
+                text.append("- {addresses: [10.0.%d.%d], targetRef: {kind: Pod, name: p%04d}}\n"
+                        .formatted(i / 200, i % 200, i));
+            }
+        }
+        Path file = Files.writeString(folder.resolve("a.yaml"), text);
+
+        Run run = Run.of("plan", "-o", "json", "-f", file.toString());
+
+        JsonNode pool = new ObjectMapper().readTree(run.out()).path("pools").path(0);
+        assertThat(pool.path("replicas")).hasSize(1200);
+        assertThat(pool.path("streams").path(0).path("answers")).hasSize(1200);
+        int sum = 0;
+        for (JsonNode answer : pool.path("streams").path(0).path("answers")) {
+            assertThat(answer.path("weight").asInt()).isBetween(54, 55);
+            sum += answer.path("weight").asInt();
+        }
+        assertThat(sum).isEqualTo(65536);
+    }
+}
