@@ -166,8 +166,9 @@ final class Desk {
 
     /** Notes where a zone stands now, and tells its services when that is news. */
     void stands(Ref zone, ZoneStanding standing, Servers asked) {
-        ZoneStanding before = standings.put(zone, standing);
+        // In this order: whoever sees a standing also sees the servers that it is about.
         Servers askedBefore = servers.put(zone, asked);
+        ZoneStanding before = standings.put(zone, standing);
         if (before == null || !asked.equals(askedBefore)) {
             lookAtServicesOf(zone);
         } else {

@@ -19,6 +19,9 @@ final class Findings {
     /** How many names a message lists before it only counts. */
     private static final int NAMES_SHOWN = 8;
 
+    /** The reason of {@code Verified} before the servers have said anything. */
+    static final String PENDING = "Pending";
+
     private Findings() {}
 
     /** {@code LoadAvailable} and {@code Allocated} of a pool. */
@@ -176,7 +179,7 @@ final class Findings {
     }
 
     private static Finding pending() {
-        return Finding.unknown(Finding.VERIFIED, "Pending", "the servers are being asked");
+        return Finding.unknown(Finding.VERIFIED, PENDING, "the servers are being asked");
     }
 
     private static Finding allAnswer(Verified verified) {

@@ -21,6 +21,7 @@ import java.math.RoundingMode;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -53,7 +54,10 @@ final class Statuses {
         List<Finding> findings = new ArrayList<>(judged.findings());
         if (judged.value().isPresent() && standing.isPresent()) {
             findings.add(Findings.programmed(standing.get()));
-            findings.add(Findings.verified(standing.get(), servers, verified));
+            findings.add(remembered(
+                    Findings.verified(standing.get(), servers, verified),
+                    zone.getStatus() == null ? List.of() : zone.getStatus().conditions(),
+                    generation(zone)));
             findings.add(Findings.weightsHonored(
                     zone.getSpec() != null && zone.getSpec().resolvers() != null));
         } else {
@@ -160,16 +164,16 @@ final class Statuses {
             Optional<Verified> verified,
             boolean resolvers) {
         List<Finding> findings = new ArrayList<>(judged.findings());
+        List<Condition> before =
+                service.getStatus() == null ? List.of() : service.getStatus().conditions();
         if (judged.value().isPresent()) {
             findings.add(Findings.programmed(part));
-            findings.add(Findings.verified(part, servers, verified));
+            findings.add(remembered(Findings.verified(part, servers, verified), before, generation(service)));
             findings.add(Findings.weightsHonored(resolvers));
         } else {
             findings.add(notJudged(Finding.PROGRAMMED));
             findings.add(notJudged(Finding.VERIFIED));
         }
-        List<Condition> before =
-                service.getStatus() == null ? List.of() : service.getStatus().conditions();
         Ref ref = Ref.of(service);
         return new TrafficServiceStatus(
                 generation(service),
@@ -187,21 +191,42 @@ final class Statuses {
             Servers servers,
             Optional<Verified> verified) {
         List<Finding> findings = new ArrayList<>(judged.findings());
+        List<Condition> before =
+                stream.getStatus() == null ? List.of() : stream.getStatus().conditions();
         if (judged.value().isPresent()) {
             findings.add(Findings.programmed(part));
-            findings.add(Findings.verified(part, servers, verified));
+            findings.add(remembered(Findings.verified(part, servers, verified), before, generation(stream)));
         } else {
             findings.add(notJudged(Finding.PROGRAMMED));
             findings.add(notJudged(Finding.VERIFIED));
         }
-        List<Condition> before =
-                stream.getStatus() == null ? List.of() : stream.getStatus().conditions();
         String name = stream.getMetadata().getName();
         return new TrafficStreamStatus(
                 generation(stream),
                 conditions.of(findings, plan.map(Findings::allocated), before, generation(stream)),
                 judged.value().map(found -> rate(plan, found.service(), name)).orElse(null),
                 answers(part, name));
+    }
+
+    /**
+     * What was last known of the servers, while they have not been asked yet: a restart, or a change that they are given time
+     * to follow, is no news.
+     */
+    private static Finding remembered(Finding verified, List<Condition> before, long generation) {
+        if (!verified.reason().equals(Findings.PENDING)) {
+            return verified;
+        }
+        return before.stream()
+                .filter(condition -> condition.getType().equals(Finding.VERIFIED)
+                        && Objects.equals(condition.getObservedGeneration(), generation)
+                        && !condition.getStatus().equals(Finding.Status.Unknown.name()))
+                .findFirst()
+                .map(condition -> new Finding(
+                        Finding.VERIFIED,
+                        Finding.Status.valueOf(condition.getStatus()),
+                        condition.getReason(),
+                        condition.getMessage()))
+                .orElse(verified);
     }
 
     private static Finding notJudged(String type) {

@@ -44,6 +44,10 @@ final class TrafficServiceReconciler implements Reconciler<TrafficService> {
         }
         Optional<AdmittedService> admitted = judged.value();
         Optional<Ref> zone = admitted.map(AdmittedService::zone);
+        if (zone.isPresent() && zone.flatMap(desk::standing).isEmpty()) {
+            // The zone has not been looked at yet since the start; it tells its services once it has.
+            return UpdateControl.noUpdate();
+        }
         TrafficServiceStatus status = statuses.service(
                 service,
                 judged,

@@ -43,6 +43,10 @@ final class TrafficStreamReconciler implements Reconciler<TrafficStream> {
         }
         Optional<AdmittedService> service = judged.value().flatMap(found -> admission.service(found.service()));
         Optional<Ref> zone = service.map(AdmittedService::zone);
+        if (zone.isPresent() && zone.flatMap(desk::standing).isEmpty()) {
+            // The zone has not been looked at yet since the start; it tells its services and streams once it has.
+            return UpdateControl.noUpdate();
+        }
         TrafficStreamStatus status = statuses.stream(
                 stream,
                 judged,
