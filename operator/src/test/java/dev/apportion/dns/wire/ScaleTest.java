@@ -1,24 +1,18 @@
 package dev.apportion.dns.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.apportion.dns.Corpus;
 import dev.apportion.dns.Shards;
 import dev.apportion.dns.coredns.CoreDnsLayout;
-import dev.apportion.dns.coredns.DirectoryPublisher;
 import dev.apportion.dns.coredns.ShardChange;
 import dev.apportion.records.Answers;
 import dev.apportion.records.Host;
 import dev.apportion.records.ZoneRecords;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Objects;
 import java.util.Random;
-import java.util.Set;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -57,27 +51,6 @@ class ScaleTest {
                     answers, best / 1_000_000, largest / 1024);
             assertThat(best).isLessThan(Duration.ofMillis(MOST_MILLIS).toNanos());
             assertThat(largest).isLessThan(900 * 1024);
-        }
-    }
-
-    @Test
-    void coreDnsStartsOnItAndIsVerified() throws IOException, InterruptedException {
-        assumeTrue(CoreDns.binary().isPresent(), "no binaries");
-        for (Answers answers : Answers.values()) {
-            ZoneRecords zone = zone(answers, 1);
-            Path files = folder.resolve(answers.name());
-            new DirectoryPublisher(files).publish(List.of(zone), LAYOUT.shards());
-            try (CoreDns server = CoreDns.start(CoreDns.binary().orElseThrow(), files, zone.domain())) {
-                Set<String> hosts = zone.hosts().stream().map(Host::name).collect(Collectors.toSet());
-                long before = System.nanoTime();
-                Verdict verdict =
-                        Verification.of(zone, hosts, 0, 0).ask(new Asker(Duration.ofSeconds(2)), server.address());
-                System.out.printf(
-                        "%s: started in %d ms, %s in %d ms%n",
-                        answers, server.started().toMillis(), verdict, (System.nanoTime() - before) / 1_000_000);
-                assertThat(verdict).isInstanceOf(Verdict.Verified.class);
-                assertThat(server.started()).isLessThan(Duration.ofSeconds(4));
-            }
         }
     }
 

@@ -1,11 +1,13 @@
 package dev.apportion.dns.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.apportion.dns.Corpus;
 import dev.apportion.dns.Slots;
+import dev.apportion.dns.coredns.BaseCorefile;
 import dev.apportion.dns.coredns.DirectoryPublisher;
+import dev.apportion.e2e.bed.CoreDns;
+import dev.apportion.e2e.bed.SourceTree;
 import dev.apportion.records.Answers;
 import dev.apportion.records.Host;
 import dev.apportion.records.HostStream;
@@ -25,6 +27,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
@@ -44,7 +47,7 @@ import org.xbill.DNS.Section;
 import org.xbill.DNS.Type;
 
 /** A real CoreDNS and the embedded answerer, response by response, over the whole corpus. */
-class ComparisonTest {
+class ComparisonIT {
 
     private static final List<Integer> TYPES = List.of(
             Type.A,
@@ -78,7 +81,6 @@ class ComparisonTest {
 
     @Test
     void everyShapeIsAnsweredAsCoreDnsDoes() throws IOException, InterruptedException {
-        assumeTrue(CoreDns.binary().isPresent(), "no binaries");
         int total = 0;
         for (Map.Entry<String, ZoneRecords> zone : Corpus.zones().entrySet()) {
             int compared = compare(zone.getKey(), zone.getValue());
@@ -92,10 +94,9 @@ class ComparisonTest {
     /** Weights and addresses change in the slot zone alone, which CoreDNS reads anew within its 200 ms. */
     @Test
     void aReweightIsServedWithoutAReload() throws IOException, InterruptedException {
-        assumeTrue(CoreDns.binary().isPresent(), "no binaries");
         DirectoryPublisher publisher = new DirectoryPublisher(folder);
         publisher.publish(List.of(two(179, "10.0.0.2")), Corpus.SHARDS);
-        try (CoreDns server = CoreDns.start(CoreDns.binary().orElseThrow(), folder, "example.org")) {
+        try (CoreDns server = start(folder)) {
             long longest = 0;
             for (int weight = 1; weight < 256; weight += 13) {
                 ZoneRecords zone = two(weight, "10.0.0." + (2 + weight % 7));
@@ -107,7 +108,7 @@ class ComparisonTest {
                                 written -> assertThat(written.written()).noneMatch(name -> name.endsWith(".conf")));
                 Verification verification = Verification.of(zone, Set.of("shop.example.org"), 0, 0);
                 Asker asker = new Asker(Duration.ofSeconds(2));
-                while (!(verification.ask(asker, server.address()) instanceof Verdict.Verified)) {
+                while (!(verification.ask(asker, server.server().address()) instanceof Verdict.Verified)) {
                     assertThat(System.nanoTime() - before)
                             .isLessThan(Duration.ofSeconds(5).toNanos());
                     Thread.sleep(5);
@@ -121,7 +122,6 @@ class ComparisonTest {
     /** Whatever the controllers let through: two blocks of one name must never keep all zones from being served. */
     @Test
     void aDomainThatIsAnothersHostDoesNotKeepCoreDnsFromStarting() throws IOException, InterruptedException {
-        assumeTrue(CoreDns.binary().isPresent(), "no binaries");
         for (String domain : List.of("a.example.org", "z.example.org")) {
             ZoneRecords parent = Corpus.zone(
                     Answers.Single,
@@ -138,14 +138,16 @@ class ComparisonTest {
                     List.of(Corpus.host("shop." + domain, Corpus.stream("shop", new int[] {16}, "10.0.0.3"))));
             Path files = folder.resolve(domain);
             new DirectoryPublisher(files).publish(List.of(parent, child), Corpus.SHARDS);
-            try (CoreDns server = CoreDns.start(CoreDns.binary().orElseThrow(), files, "example.org")) {
+            try (CoreDns server = start(files)) {
                 for (ZoneRecords zone : List.of(
                         parent.withHosts(parent.hosts().stream()
                                 .filter(host -> host.name().startsWith("shop"))
                                 .toList()),
                         child)) {
                     assertThat(Verification.of(zone, Set.of("shop." + zone.domain()), 0, 0)
-                                    .ask(new Asker(Duration.ofSeconds(2)), server.address()))
+                                    .ask(
+                                            new Asker(Duration.ofSeconds(2)),
+                                            server.server().address()))
                             .isInstanceOf(Verdict.Verified.class);
                 }
             }
@@ -170,13 +172,13 @@ class ComparisonTest {
         Answerer answerer = new Answerer(new Random(1));
         int compared = 0;
         List<String> differences = new ArrayList<>();
-        try (CoreDns server = CoreDns.start(CoreDns.binary().orElseThrow(), files, zone.domain())) {
+        try (CoreDns server = start(files)) {
             boolean views = zone.hosts().stream()
                     .flatMap(host -> host.streams().stream())
                     .anyMatch(stream -> !stream.isEveryoneElse());
             for (InetAddress client : views ? CLIENTS : CLIENTS.subList(0, 1)) {
                 try (DatagramSocket socket = new DatagramSocket(new InetSocketAddress(client, 0))) {
-                    socket.connect(server.address());
+                    socket.connect(server.server().address());
                     socket.setSoTimeout(2000);
                     for (Question question : questions(zone)) {
                         Message query = query(question);
@@ -198,7 +200,9 @@ class ComparisonTest {
     /** The files that are kept, as the data of ConfigMaps. */
     private static Map<Integer, Map<String, String>> golden(String name) throws IOException {
         Map<Integer, Map<String, String>> configMaps = new HashMap<>();
-        try (Stream<Path> paths = Files.list(Path.of("src/test/resources/dns/golden", name))) {
+        try (Stream<Path> paths = Files.list(SourceTree.root()
+                .resolve("operator/src/test/resources/dns/golden")
+                .resolve(name))) {
             for (Path path : paths.toList()) {
                 String key = path.getFileName().toString();
                 Matcher shard = SHARD.matcher(key);
@@ -317,5 +321,12 @@ class ComparisonTest {
 
     private static String line(Record next) {
         return next.toString().replace('\t', ' ').toLowerCase(Locale.ROOT);
+    }
+
+    private static CoreDns start(Path files) throws IOException {
+        Files.writeString(
+                files.resolve("Corefile"),
+                new BaseCorefile(files.toString(), OptionalInt.empty(), OptionalInt.empty()).text());
+        return CoreDns.start(files);
     }
 }

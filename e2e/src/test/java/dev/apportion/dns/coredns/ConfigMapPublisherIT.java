@@ -1,55 +1,38 @@
 package dev.apportion.dns.coredns;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.apportion.dns.Corpus;
 import dev.apportion.dns.Serial;
 import dev.apportion.dns.Shards;
+import dev.apportion.e2e.bed.WithApiServer;
 import dev.apportion.records.Answers;
 import dev.apportion.records.ZoneRecords;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import java.io.IOException;
-import java.nio.file.Path;
-import java.security.GeneralSecurityException;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.io.TempDir;
 
 /** What is written to a real API server, and what it refuses. */
+@WithApiServer
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class ConfigMapPublisherTest {
+class ConfigMapPublisherIT {
 
     private static final CoreDnsLayout LAYOUT =
             new CoreDnsLayout("default", "apportion-coredns", new Shards(1), "/etc/apportion");
 
-    private @Nullable ApiServer server;
     private @Nullable KubernetesClient connected;
 
     @BeforeAll
-    void start(@TempDir Path folder) throws IOException, InterruptedException, GeneralSecurityException {
-        assumeTrue(ApiServer.binaries().isPresent(), "no binaries");
-        server = ApiServer.start(ApiServer.binaries().orElseThrow(), folder);
-        connected = server.client();
-    }
-
-    @AfterAll
-    void stop() {
-        if (connected != null) {
-            connected.close();
-        }
-        if (server != null) {
-            server.close();
-        }
+    void start(KubernetesClient client) {
+        connected = client;
     }
 
     @BeforeEach
