@@ -86,6 +86,10 @@ final class Product implements AutoCloseable {
         return present(coreDns);
     }
 
+    String namespace() {
+        return kubectl.namespace();
+    }
+
     DnsServer dns() {
         return coreDns().server();
     }
