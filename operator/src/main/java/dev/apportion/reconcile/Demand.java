@@ -28,6 +28,11 @@ public record Demand(
         Set<String> sites,
         List<IPAddress> clients) {
 
+    /** Its name for people. */
+    String readable() {
+        return service + " " + (stream.isEmpty() ? "(everyone else)" : stream);
+    }
+
     /** Its name in the allocation problem, unique within a pool. */
     String key() {
         return service + "/" + stream;

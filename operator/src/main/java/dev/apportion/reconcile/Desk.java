@@ -94,7 +94,7 @@ final class Desk {
             PoolPlan before = plans.put(ref, plan);
             if (!plan.equals(before)) {
                 log(plan, before == null ? Level.DEBUG : Level.INFO);
-                if (before != null) {
+                if (before != null && !plan.streams().equals(before.streams())) {
                     changes.put(ref, PlanChange.between(before, plan, clock.instant()));
                 }
                 tellOf(plan, before);

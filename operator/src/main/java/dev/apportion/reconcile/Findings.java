@@ -56,12 +56,12 @@ final class Findings {
             return Finding.no(
                     Finding.ALLOCATED,
                     "NoReadyReplicas",
-                    "none of the %d replicas is ready; the last answers stay"
+                    "no replica is ready, of %d that are known; the last answers stay"
                             .formatted(plan.replicas().size()));
         }
         List<String> without = plan.streams().stream()
                 .filter(stream -> stream.answers().isEmpty())
-                .map(stream -> stream.demand().key())
+                .map(stream -> stream.demand().readable())
                 .toList();
         if (!without.isEmpty()) {
             return Finding.no(

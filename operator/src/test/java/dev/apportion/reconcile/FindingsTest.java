@@ -84,7 +84,7 @@ class FindingsTest {
                 allocated(Setting.ZONE, POOL, service, narrow),
                 Finding.Status.False,
                 "NoReplicaForStream",
-                "web/shop/narrow");
+                "web/shop narrow");
     }
 
     @Test
