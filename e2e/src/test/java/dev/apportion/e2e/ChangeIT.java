@@ -151,9 +151,9 @@ class ChangeIT {
 
     @ParameterizedTest
     @CsvSource({
-        "pods.single.example, Single, 1000",
-        "pods.list.example, List, 1000",
-        "single.example, Single at the apex, 3000"
+        "pods.single.example, Single, 1000, 20",
+        "pods.list.example, List, 1000, 20",
+        "single.example, Single at the apex, 3000, 8"
     })
     void anUnreadyReplicaIsGoneFromAllAnswers(String host, String kind, long limit, int changes) {
         List<Long> times = new ArrayList<>();

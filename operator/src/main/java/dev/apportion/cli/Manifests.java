@@ -1,15 +1,12 @@
 package dev.apportion.cli;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.MappingIterator;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.exc.UnrecognizedPropertyException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import dev.apportion.api.ApportionResource;
 import dev.apportion.api.DNSZone;
 import dev.apportion.api.DNSZoneSpec;
@@ -26,6 +23,7 @@ import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -39,7 +37,10 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.yaml.snakeyaml.LoaderOptions;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
+import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 
 /** The world as manifests in files say it. Kinds that Apportion does not know are passed over. */
 final class Manifests implements World {
@@ -57,10 +58,11 @@ final class Manifests implements World {
     private final Map<String, Map<String, String>> namespaces = new HashMap<>();
     private final Map<String, Path> seen = new HashMap<>();
 
-    private final ObjectMapper yaml = new ObjectMapper(YAMLFactory.builder()
-            .loaderOptions(unlimited())
-            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-            .build());
+    /** YAML 1.2, as large as it may be; a key that stands twice would hide one of its values. */
+    private static final LoadSettings YAML = LoadSettings.builder()
+            .setAllowDuplicateKeys(false)
+            .setCodePointLimit(Integer.MAX_VALUE)
+            .build();
 
     /** As the cluster's client reads resources: the kinds are few and known here, so its registry of all kinds is not needed. */
     private final ObjectMapper resources = JsonMapper.builder()
@@ -70,13 +72,6 @@ final class Manifests implements World {
     private final ObjectMapper strict = new ObjectMapper();
 
     private Manifests() {}
-
-    /** A whole cluster may stand in one file, and it is the user's own. */
-    private static LoaderOptions unlimited() {
-        LoaderOptions options = new LoaderOptions();
-        options.setCodePointLimit(Integer.MAX_VALUE);
-        return options;
-    }
 
     /**
      * Reads files, and the manifests in folders (not below them).
@@ -110,25 +105,27 @@ final class Manifests implements World {
     }
 
     private void readFile(Path file) throws ManifestException {
-        try (MappingIterator<JsonNode> documents =
-                yaml.readerFor(JsonNode.class).readValues(yaml.getFactory().createParser(Files.newInputStream(file)))) {
+        try (InputStream in = Files.newInputStream(file)) {
             int number = 0;
-            while (documents.hasNextValue()) {
+            for (Object document : new Load(YAML).loadAllFromInputStream(in)) {
                 number++;
-                JsonNode document = documents.nextValue();
-                if (!isEmpty(document)) {
-                    take(document, file, number);
+                JsonNode tree = resources.valueToTree(document);
+                if (!isEmpty(tree)) {
+                    take(tree, file, number);
                 }
             }
         } catch (NoSuchFileException e) {
             throw new ManifestException("%s: there is no such file".formatted(file));
-        } catch (JsonProcessingException e) {
-            throw new ManifestException("%s:%d:%d: this cannot be read as YAML: %s"
+        } catch (MarkedYamlEngineException e) {
+            throw new ManifestException("%s:%s: this cannot be read as YAML: %s"
                     .formatted(
                             file,
-                            e.getLocation() == null ? 0 : e.getLocation().getLineNr(),
-                            e.getLocation() == null ? 0 : e.getLocation().getColumnNr(),
-                            e.getOriginalMessage()));
+                            e.getProblemMark()
+                                    .map(mark -> "%d:%d".formatted(mark.getLine() + 1, mark.getColumn() + 1))
+                                    .orElse("1:1"),
+                            e.getProblem()));
+        } catch (YamlEngineException e) {
+            throw new ManifestException("%s:1:1: this cannot be read as YAML: %s".formatted(file, e.getMessage()));
         } catch (IOException | UncheckedIOException e) {
             throw new ManifestException("%s: cannot be read: %s".formatted(file, e.getMessage()));
         }
