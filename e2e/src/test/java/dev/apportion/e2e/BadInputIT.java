@@ -186,6 +186,19 @@ class BadInputIT {
             product.awaitCondition(kind + "/stored", "Ready", "False Unreadable");
         }
 
+        product.awaitCondition("dnszone/misfit", "Accepted", "False Unreadable: spec.ttlSeconds: \"soon\"");
+        product.awaitCondition("replicapool/misfit", "Accepted", "False Unreadable: spec.sites: \"main\"");
+        product.awaitCondition("trafficservice/misfit", "Accepted", "False Unreadable: spec.zoneRef: \"good\"");
+        // The API server itself refuses any status beside a value that is neither integer nor text.
+        product.await(
+                () -> product.kubectl("describe", "trafficstream/misfit"),
+                text -> text.contains("Unreadable") && text.contains("spec.rate"),
+                "an Event on trafficstream/misfit");
+        assertThat(product.kubectl("get", "events", "-o", "name").lines()).hasSize(1);
+        assertThat(product.operator().log())
+                .doesNotContain("Exception")
+                .containsOnlyOnce("Cannot be read, and can bear no status");
+
         // And nobody went deaf to the others of its kind, nor to the object itself.
         for (String kind : List.of("replicapool", "trafficservice")) {
             product.kubectl("delete", kind + "/stored", kind + "/misfit");

@@ -71,15 +71,16 @@ public final class ApportionOperator implements AutoCloseable {
                 new Verifier.Timing(settings.verifyInterval(), settings.verifyGrace()),
                 desk::verified);
         Statuses statuses = new Statuses(new Conditions(clock));
+        StatusWriter writer = new StatusWriter(client, clock);
         this.operator = new Operator(configuration -> configuration
                 .withKubernetesClient(client)
                 .withCloseClientOnStop(false)
                 .withUseSSAToPatchPrimaryResource(true));
-        this.zones = new DNSZoneReconciler(desk, signals, verifier, statuses, client, housekeeping);
+        this.zones = new DNSZoneReconciler(desk, signals, verifier, statuses, writer, client, housekeeping);
         register(zones);
-        register(new ReplicaPoolReconciler(desk, signals, statuses));
-        register(new TrafficServiceReconciler(desk, signals, verifier, statuses));
-        register(new TrafficStreamReconciler(desk, signals, verifier, statuses));
+        register(new ReplicaPoolReconciler(desk, signals, statuses, writer));
+        register(new TrafficServiceReconciler(desk, signals, verifier, statuses, writer));
+        register(new TrafficStreamReconciler(desk, signals, verifier, statuses, writer));
     }
 
     private <P extends HasMetadata> void register(Reconciler<P> reconciler) {

@@ -40,6 +40,7 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
     private final Signals signals;
     private final Verifier verifier;
     private final Statuses statuses;
+    private final StatusWriter writer;
     private final Executor housekeeping;
     private final PodRefresher refresher;
     private final ZonePublisher publisher;
@@ -50,12 +51,14 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
             Signals signals,
             Verifier verifier,
             Statuses statuses,
+            StatusWriter writer,
             KubernetesClient client,
             Executor housekeeping) {
         this.desk = desk;
         this.signals = signals;
         this.verifier = verifier;
         this.statuses = statuses;
+        this.writer = writer;
         this.housekeeping = housekeeping;
         this.refresher = new PodRefresher(client);
         this.publisher = new ZonePublisher(client, this);
@@ -188,13 +191,7 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
     private UpdateControl<DNSZone> status(DNSZone zone, Judged<AdmittedZone> judged) {
         Ref ref = Ref.of(zone);
         DNSZoneStatus status = statuses.zone(zone, judged, desk.standing(ref), desk.servers(ref), verifier.result(ref));
-        if (status.equals(zone.getStatus())) {
-            return UpdateControl.noUpdate();
-        }
-        DNSZone patch = new DNSZone();
-        patch.setMetadata(Metadata.of(zone));
-        patch.setStatus(status);
-        return UpdateControl.patchStatus(patch);
+        return writer.write(zone, new DNSZone(), status);
     }
 
     /** Takes zones out of the shards whose DNSZone is gone: deleted while the operator was there, or while it was not. */

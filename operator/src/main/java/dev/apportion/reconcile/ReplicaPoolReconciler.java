@@ -29,11 +29,13 @@ final class ReplicaPoolReconciler implements Reconciler<ReplicaPool> {
     private final Desk desk;
     private final Signals signals;
     private final Statuses statuses;
+    private final StatusWriter writer;
 
-    ReplicaPoolReconciler(Desk desk, Signals signals, Statuses statuses) {
+    ReplicaPoolReconciler(Desk desk, Signals signals, Statuses statuses, StatusWriter writer) {
         this.desk = desk;
         this.signals = signals;
         this.statuses = statuses;
+        this.writer = writer;
     }
 
     @Override
@@ -117,12 +119,6 @@ final class ReplicaPoolReconciler implements Reconciler<ReplicaPool> {
         }
         Optional<PoolPlan> plan = judged.value().map(desk::plan);
         ReplicaPoolStatus status = statuses.pool(pool, judged, plan, desk.lastChange(Ref.of(pool)), desk.world());
-        if (status.equals(pool.getStatus())) {
-            return UpdateControl.noUpdate();
-        }
-        ReplicaPool patch = new ReplicaPool();
-        patch.setMetadata(Metadata.of(pool));
-        patch.setStatus(status);
-        return UpdateControl.patchStatus(patch);
+        return writer.write(pool, new ReplicaPool(), status);
     }
 }

@@ -18,12 +18,14 @@ final class TrafficServiceReconciler implements Reconciler<TrafficService> {
     private final Signals signals;
     private final Verifier verifier;
     private final Statuses statuses;
+    private final StatusWriter writer;
 
-    TrafficServiceReconciler(Desk desk, Signals signals, Verifier verifier, Statuses statuses) {
+    TrafficServiceReconciler(Desk desk, Signals signals, Verifier verifier, Statuses statuses, StatusWriter writer) {
         this.desk = desk;
         this.signals = signals;
         this.verifier = verifier;
         this.statuses = statuses;
+        this.writer = writer;
     }
 
     @Override
@@ -59,12 +61,6 @@ final class TrafficServiceReconciler implements Reconciler<TrafficService> {
                         .map(DNSZone::getSpec)
                         .filter(spec -> spec.resolvers() != null)
                         .isPresent());
-        if (status.equals(service.getStatus())) {
-            return UpdateControl.noUpdate();
-        }
-        TrafficService patch = new TrafficService();
-        patch.setMetadata(Metadata.of(service));
-        patch.setStatus(status);
-        return UpdateControl.patchStatus(patch);
+        return writer.write(service, new TrafficService(), status);
     }
 }

@@ -17,12 +17,14 @@ final class TrafficStreamReconciler implements Reconciler<TrafficStream> {
     private final Signals signals;
     private final Verifier verifier;
     private final Statuses statuses;
+    private final StatusWriter writer;
 
-    TrafficStreamReconciler(Desk desk, Signals signals, Verifier verifier, Statuses statuses) {
+    TrafficStreamReconciler(Desk desk, Signals signals, Verifier verifier, Statuses statuses, StatusWriter writer) {
         this.desk = desk;
         this.signals = signals;
         this.verifier = verifier;
         this.statuses = statuses;
+        this.writer = writer;
     }
 
     @Override
@@ -55,12 +57,6 @@ final class TrafficStreamReconciler implements Reconciler<TrafficStream> {
                         .flatMap(standing -> standing.part(service.orElseThrow().ref())),
                 zone.map(desk::servers).orElse(ZoneStanding.Servers.NONE),
                 zone.flatMap(verifier::result));
-        if (status.equals(stream.getStatus())) {
-            return UpdateControl.noUpdate();
-        }
-        TrafficStream patch = new TrafficStream();
-        patch.setMetadata(Metadata.of(stream));
-        patch.setStatus(status);
-        return UpdateControl.patchStatus(patch);
+        return writer.write(stream, new TrafficStream(), status);
     }
 }

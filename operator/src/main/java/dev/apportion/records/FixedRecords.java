@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.xbill.DNS.DClass;
 import org.xbill.DNS.Name;
 import org.xbill.DNS.Record;
@@ -87,9 +88,14 @@ public final class FixedRecords {
             Record parsed = record(Name.fromString(owner + "."), number, ttlSeconds, value, origin);
             return new Parsed.Valid(new FixedRecord(owner, mnemonic, ttlSeconds, data(parsed)));
         } catch (IOException | RuntimeException e) {
-            return new Parsed.Invalid(
-                    "%s is not the data of a record of type %s: %s".formatted(value, mnemonic, e.getMessage()));
+            return new Parsed.Invalid("%s is not the data of a record of type %s: %s"
+                    .formatted(value, mnemonic, withoutPlace(e.getMessage())));
         }
+    }
+
+    /** The parser names a file and a line, and there are none. */
+    private static String withoutPlace(@Nullable String message) {
+        return String.valueOf(message).replaceFirst("^<none>:\\d+: ", "");
     }
 
     /** The record that DNS serves for a fixed one. */
