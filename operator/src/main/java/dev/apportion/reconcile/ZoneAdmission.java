@@ -128,8 +128,8 @@ final class ZoneAdmission {
             int ttl = declared.ttlSeconds() == null ? spec.ttlSeconds() : declared.ttlSeconds();
             for (String value : declared.values()) {
                 switch (FixedRecords.parse(domain, declared.name(), declared.type(), ttl, value)) {
-                    case FixedRecords.Parsed.Valid(FixedRecord read) -> records.add(read);
-                    case FixedRecords.Parsed.Invalid(String problem) ->
+                    case Parsed.Value<FixedRecord>(FixedRecord read) -> records.add(read);
+                    case Parsed.Invalid<FixedRecord>(String problem) ->
                         problems.add("spec.records[%s %s]: %s".formatted(declared.name(), declared.type(), problem));
                 }
             }

@@ -17,6 +17,8 @@ public final class DomainNames {
     /** Letters, digits and hyphens (RFC 1123, section 2.1), and the underscore of service labels (RFC 8552). */
     private static final Pattern LABEL = Pattern.compile("[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?");
 
+    private static final String WILDCARD = "*";
+
     private DomainNames() {}
 
     /**
@@ -26,6 +28,20 @@ public final class DomainNames {
      * @return the canonical name
      */
     public static Parsed<String> parse(String text) {
+        return parse(text, false);
+    }
+
+    /**
+     * Reads the owner of a record: a domain name, or a wildcard, whose first label is {@code *} (RFC 4592).
+     *
+     * @param text the name; upper case, U-labels and a trailing dot are normalised
+     * @return the canonical name
+     */
+    public static Parsed<String> parseOwner(String text) {
+        return parse(text, true);
+    }
+
+    private static Parsed<String> parse(String text, boolean wildcards) {
         String bare = text.endsWith(".") ? text.substring(0, text.length() - 1) : text;
         if (bare.isEmpty()) {
             return invalid(text, "a domain name is required, such as shop.example.org");
@@ -52,7 +68,12 @@ public final class DomainNames {
         if (ascii.length() > MAX_NAME) {
             return invalid(text, "it has %d characters, %d are possible".formatted(ascii.length(), MAX_NAME));
         }
-        for (String label : ascii.split("\\.", -1)) {
+        boolean wildcard = wildcards && (ascii.equals(WILDCARD) || ascii.startsWith(WILDCARD + "."));
+        String[] labels = ascii.split("\\.", -1);
+        for (String label : Arrays.asList(labels).subList(wildcard ? 1 : 0, labels.length)) {
+            if (wildcards && label.contains(WILDCARD)) {
+                return invalid(text, "a * is possible as the whole first label only");
+            }
             if (!LABEL.matcher(label).matches()) {
                 return invalid(
                         text,

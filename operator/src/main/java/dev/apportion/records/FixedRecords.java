@@ -3,7 +3,6 @@ package dev.apportion.records;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
-import java.net.IDN;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -34,19 +33,9 @@ public final class FixedRecords {
     /** What a string within a TXT record may hold, in bytes (RFC 1035, section 3.3). */
     private static final int STRING_BYTES = 255;
 
-    private static final Pattern LABEL = Pattern.compile("[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?");
     private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
 
     private FixedRecords() {}
-
-    /** What became of a declared record. */
-    public sealed interface Parsed {
-
-        record Valid(FixedRecord value) implements Parsed {}
-
-        /** The problem is for people: it names the value. */
-        record Invalid(String problem) implements Parsed {}
-    }
 
     /** A record that cannot be served beside others, and why. */
     public record Conflict(FixedRecord value, String problem) {}
@@ -61,36 +50,36 @@ public final class FixedRecords {
      * @param ttlSeconds the time to live, in seconds
      * @param value the record data in presentation format
      */
-    public static Parsed parse(String domain, String name, String type, int ttlSeconds, String value) {
+    public static Parsed<FixedRecord> parse(String domain, String name, String type, int ttlSeconds, String value) {
         String mnemonic = type.strip().toUpperCase(Locale.ROOT);
         Integer number = TYPES.get(mnemonic);
         if (number == null) {
-            return new Parsed.Invalid("records of type %s cannot be declared; these can: %s"
+            return new Parsed.Invalid<>("records of type %s cannot be declared; these can: %s"
                     .formatted(type, String.join(" ", TYPES.keySet())));
         }
         if (ttlSeconds < 0) {
-            return new Parsed.Invalid("the time to live %d is below zero".formatted(ttlSeconds));
+            return new Parsed.Invalid<>("the time to live %d is below zero".formatted(ttlSeconds));
         }
-        String owner;
-        try {
-            owner = owner(domain, name);
-        } catch (TextParseException e) {
-            return new Parsed.Invalid("%s is not a name of a record: %s".formatted(name, e.getMessage()));
-        }
-        if (owner.equals(domain) && number == Type.CNAME) {
-            return new Parsed.Invalid("%s cannot be a CNAME: it has SOA and NS records".formatted(domain));
-        }
-        if (owner.equals(domain) && number == Type.NS) {
-            return new Parsed.Invalid("the name servers of %s itself are not declared as records".formatted(domain));
-        }
-        try {
-            Name origin = Name.fromString(domain + ".");
-            Record parsed = record(Name.fromString(owner + "."), number, ttlSeconds, value, origin);
-            return new Parsed.Valid(new FixedRecord(owner, mnemonic, ttlSeconds, data(parsed)));
-        } catch (IOException | RuntimeException e) {
-            return new Parsed.Invalid("%s is not the data of a record of type %s: %s"
-                    .formatted(value, mnemonic, withoutPlace(e.getMessage())));
-        }
+        return switch (owner(domain, name)) {
+            case Parsed.Invalid<String>(String problem) -> new Parsed.Invalid<>(problem);
+            case Parsed.Value<String>(String owner) -> {
+                if (owner.equals(domain) && number == Type.CNAME) {
+                    yield new Parsed.Invalid<>("%s cannot be a CNAME: it has SOA and NS records".formatted(domain));
+                }
+                if (owner.equals(domain) && number == Type.NS) {
+                    yield new Parsed.Invalid<>(
+                            "the name servers of %s itself are not declared as records".formatted(domain));
+                }
+                try {
+                    Name origin = Name.fromString(domain + ".");
+                    Record read = record(Name.fromString(owner + "."), number, ttlSeconds, value, origin);
+                    yield new Parsed.Value<>(new FixedRecord(owner, mnemonic, ttlSeconds, data(read)));
+                } catch (IOException | RuntimeException e) {
+                    yield new Parsed.Invalid<>("%s is not the data of a record of type %s: %s"
+                            .formatted(value, mnemonic, withoutPlace(e.getMessage())));
+                }
+            }
+        };
     }
 
     /** The parser names a file and a line, and there are none. */
@@ -205,47 +194,32 @@ public final class FixedRecords {
         return false;
     }
 
-    private static String owner(String domain, String name) throws TextParseException {
-        String given = name.strip();
-        String owner;
-        if (given.equals("@")) {
-            owner = domain;
-        } else {
-            String ascii = ascii(given.endsWith(".") ? given.substring(0, given.length() - 1) : given);
-            boolean within = ascii.equals(domain) || ascii.endsWith("." + domain);
-            if (given.endsWith(".") && !within) {
-                throw new TextParseException("it does not lie within %s".formatted(domain));
-            }
-            owner = within ? ascii : ascii + "." + domain;
+    private static Parsed<String> owner(String domain, String name) {
+        if (name.equals("@")) {
+            return new Parsed.Value<>(domain);
         }
-        String relative = owner.equals(domain) ? "" : owner.substring(0, owner.length() - domain.length() - 1);
-        String[] labels = relative.isEmpty() ? new String[0] : relative.split("\\.", -1);
-        for (int i = 0; i < labels.length; i++) {
-            boolean wildcard = i == 0 && labels[i].equals("*");
-            if (labels[i].length() > 63
-                    || (!wildcard && !LABEL.matcher(labels[i]).matches())) {
-                throw new TextParseException(
-                        "its label \"%s\" is empty, too long, or holds other characters than letters, digits, - and _"
-                                .formatted(labels[i]));
-            }
-        }
-        if (owner.length() > 253) {
-            throw new TextParseException("%s is longer than 253 characters".formatted(owner));
-        }
-        if (labels.length > 0 && labels[labels.length - 1].equals("_s")) {
-            throw new TextParseException("names below _s.%s belong to the slots of weighted answers".formatted(domain));
-        }
-        return owner;
+        return switch (DomainNames.parseOwner(name)) {
+            case Parsed.Invalid<String> invalid -> invalid;
+            case Parsed.Value<String>(String absolute)
+            when DomainNames.isWithin(absolute, domain) -> outsideSlots(domain, absolute);
+            case Parsed.Value<String> _
+            when name.endsWith(".") ->
+                new Parsed.Invalid<>("%s is not a name of a record: it does not lie within %s".formatted(name, domain));
+            case Parsed.Value<String>(String relative) ->
+                switch (DomainNames.parseOwner(relative + "." + domain)) {
+                    case Parsed.Invalid<String> invalid -> invalid;
+                    case Parsed.Value<String>(String owner) -> outsideSlots(domain, owner);
+                };
+        };
     }
 
-    private static String ascii(String name) throws TextParseException {
-        try {
-            return IDN.toASCII(name, IDN.ALLOW_UNASSIGNED).toLowerCase(Locale.ROOT);
-        } catch (IllegalArgumentException e) {
-            TextParseException unnamed = new TextParseException(String.valueOf(e.getMessage()));
-            unnamed.initCause(e);
-            throw unnamed;
-        }
+    private static Parsed<String> outsideSlots(String domain, String owner) {
+        String slots = "_s." + domain;
+        return DomainNames.isWithin(owner, slots)
+                ? new Parsed.Invalid<>(
+                        "%s is not a name of a record: names below %s belong to the slots of weighted answers"
+                                .formatted(owner, slots))
+                : new Parsed.Value<>(owner);
     }
 
     private static Map<String, Integer> types(String... mnemonics) {

@@ -7,6 +7,7 @@ import dev.apportion.records.FixedRecords;
 import dev.apportion.records.Host;
 import dev.apportion.records.HostStream;
 import dev.apportion.records.NameServer;
+import dev.apportion.records.Parsed;
 import dev.apportion.records.ZoneRecords;
 import inet.ipaddr.IPAddress;
 import inet.ipaddr.IPAddressString;
@@ -128,8 +129,8 @@ public final class Corpus {
 
     public static FixedRecord fixed(String name, String type, String value) {
         return switch (FixedRecords.parse("example.org", name, type, 300, value)) {
-            case FixedRecords.Parsed.Valid(var parsed) -> parsed;
-            case FixedRecords.Parsed.Invalid(var problem) -> throw new AssertionError(problem);
+            case Parsed.Value<FixedRecord>(var read) -> read;
+            case Parsed.Invalid<FixedRecord>(var problem) -> throw new AssertionError(problem);
         };
     }
 

@@ -46,6 +46,24 @@ class DomainNamesTest {
         assertThat(DomainNames.parse(text)).isInstanceOf(Parsed.Invalid.class);
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "*, *",
+        "*., *",
+        "*.Example.org., *.example.org",
+        "*.bücher.example, *.xn--bcher-kva.example",
+        "Shop.example.org, shop.example.org"
+    })
+    void ownersMayBeWildcards(String text, String canonical) {
+        assertThat(DomainNames.parseOwner(text)).isEqualTo(new Parsed.Value<>(canonical));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", ".", "**", "*a", "a.*", "*.*", "*..a", "-a.example"})
+    void refusesOwners(String text) {
+        assertThat(DomainNames.parseOwner(text)).isInstanceOf(Parsed.Invalid.class);
+    }
+
     @Test
     void labelsAndNamesHaveLimits() {
         String label63 = "a".repeat(63);

@@ -24,6 +24,11 @@ class FixedRecordsTest {
         x           | AAAA  | 2001:DB8:0:0::1          | x.example.org    | 2001:db8:0:0:0:0:0:1
         bücher      | A     | 192.0.2.1                | xn--bcher-kva.example.org | 192.0.2.1
         *           | A     | 192.0.2.1                | *.example.org    | 192.0.2.1
+        *.Dev       | A     | 192.0.2.1                | *.dev.example.org | 192.0.2.1
+        *.example.org. | A  | 192.0.2.1                | *.example.org    | 192.0.2.1
+        EXAMPLE.ORG | A     | 192.0.2.1                | example.org      | 192.0.2.1
+        xexample.org | A    | 192.0.2.1                | xexample.org.example.org | 192.0.2.1
+        a。b        | A     | 192.0.2.1                | a.b.example.org  | 192.0.2.1
         _sip._tcp   | SRV   | 0 5 5060 @               | _sip._tcp.example.org | 0 5 5060 example.org.
         t           | TXT   | v=DKIM1; k=rsa; p=AB     | t.example.org    | "v=DKIM1; k=rsa; p=AB"
         t           | TXT   | v=spf1 -all              | t.example.org    | "v=spf1 -all"
@@ -33,12 +38,11 @@ class FixedRecordsTest {
         """)
     void readsWhatAZoneFileWould(String name, String type, String value, String owner, String data) {
         assertThat(FixedRecords.parse("example.org", name, type, 60, value))
-                .isEqualTo(
-                        new FixedRecords.Parsed.Valid(new FixedRecord(owner, type.toUpperCase(Locale.ROOT), 60, data)));
+                .isEqualTo(new Parsed.Value<>(new FixedRecord(owner, type.toUpperCase(Locale.ROOT), 60, data)));
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
+    @CsvSource(delimiter = '|', quoteCharacter = '\'', textBlock = """
         @      | CNAME  | lb.example.net.  | cannot be a CNAME
         @      | NS     | ns1.example.net. | name servers
         @      | SOA    | ns. h. 1 1 1 1 1 | cannot be declared
@@ -51,18 +55,23 @@ class FixedRecordsTest {
         x      | A      | 192.0.2.1 ; note | comment
         x      | MX     | mail             | mail
         x      | MX     | 10 a..b          | a..b
-        a..b   | A      | 192.0.2.1        | a..b
-        -x     | A      | 192.0.2.1        | -x
-        a b    | A      | 192.0.2.1        | a b
-        x.*    | A      | 192.0.2.1        | *
+        a..b   | A      | 192.0.2.1        | "a..b" is not a domain name: it has an empty label
+        -x     | A      | 192.0.2.1        | the label "-x" may hold
+        a b    | A      | 192.0.2.1        | the label "a b" may hold
+        ' x'   | A      | 192.0.2.1        | the label " x" may hold
+        ''     | A      | 192.0.2.1        | a domain name is required
+        .      | A      | 192.0.2.1        | a domain name is required
+        x.*    | A      | 192.0.2.1        | a * is possible as the whole first label only
+        *a     | A      | 192.0.2.1        | a * is possible as the whole first label only
         x.example.net. | A | 192.0.2.1     | does not lie within
         y._s   | A      | 192.0.2.1        | _s
         _s     | A      | 192.0.2.1        | _s
+        *._S.example.org. | A | 192.0.2.1  | _s
         """)
     void saysWhatIsWrong(String name, String type, String value, String part) {
         assertThat(FixedRecords.parse("example.org", name, type, 60, value))
                 .isInstanceOfSatisfying(
-                        FixedRecords.Parsed.Invalid.class,
+                        Parsed.Invalid.class,
                         invalid -> assertThat(invalid.problem()).contains(part));
     }
 
@@ -70,24 +79,42 @@ class FixedRecordsTest {
     void labelsAndNamesHaveTheirLengths() {
         String label = "a".repeat(63);
 
+        String three = String.join(".", label, label, label);
+
         assertThat(FixedRecords.parse("example.org", label, "A", 1, "192.0.2.1"))
-                .isInstanceOf(FixedRecords.Parsed.Valid.class);
+                .isInstanceOf(Parsed.Value.class);
         assertThat(FixedRecords.parse("example.org", label + "a", "A", 1, "192.0.2.1"))
-                .isInstanceOf(FixedRecords.Parsed.Invalid.class);
-        assertThat(FixedRecords.parse("example.org", String.join(".", label, label, label, label), "A", 1, "192.0.2.1"))
-                .isInstanceOf(FixedRecords.Parsed.Invalid.class);
+                .isInstanceOfSatisfying(
+                        Parsed.Invalid.class,
+                        invalid -> assertThat(invalid.problem()).contains("64 characters, 63 are possible"));
+        // 3 * 63 + 2 dots of the labels, 12 of the domain and its dot: 50 are left, with a dot.
+        for (String rest : List.of("a".repeat(49), "*." + "a".repeat(47))) {
+            assertThat(FixedRecords.parse("example.org", rest + "." + three, "A", 1, "192.0.2.1"))
+                    .isInstanceOf(Parsed.Value.class);
+            assertThat(FixedRecords.parse("example.org", rest + "a." + three, "A", 1, "192.0.2.1"))
+                    .isInstanceOfSatisfying(
+                            Parsed.Invalid.class,
+                            invalid -> assertThat(invalid.problem()).contains("254 characters, 253 are possible"));
+        }
+    }
+
+    @Test
+    void aNameWithTheDomainIsReadInAnySpelling() {
+        for (String name : List.of("www", "WWW.Bücher.Example", "www.xn--bcher-kva.example.", "www.bücher。example")) {
+            assertThat(FixedRecords.parse("xn--bcher-kva.example", name, "A", 60, "192.0.2.1"))
+                    .isEqualTo(new Parsed.Value<>(new FixedRecord("www.xn--bcher-kva.example", "A", 60, "192.0.2.1")));
+        }
     }
 
     @Test
     void aLineBreakCannotLeaveItsRecord() {
         assertThat(FixedRecords.parse("example.org", "x", "A", 60, "192.0.2.1\n@ A 192.0.2.2"))
-                .isInstanceOf(FixedRecords.Parsed.Invalid.class);
+                .isInstanceOf(Parsed.Invalid.class);
         assertThat(FixedRecords.parse("example.org", "x\ny", "A", 60, "192.0.2.1"))
-                .isInstanceOf(FixedRecords.Parsed.Invalid.class);
+                .isInstanceOf(Parsed.Invalid.class);
         assertThat(FixedRecords.parse("example.org", "x", "TXT", 60, "one\n$INCLUDE /etc/passwd"))
-                .isInstanceOfSatisfying(FixedRecords.Parsed.Valid.class, valid -> {
-                    assertThat(valid.value().value()).isEqualTo("\"one\\010$INCLUDE /etc/passwd\"");
-                });
+                .isEqualTo(new Parsed.Value<>(
+                        new FixedRecord("x.example.org", "TXT", 60, "\"one\\010$INCLUDE /etc/passwd\"")));
     }
 
     @Test
@@ -104,7 +131,7 @@ class FixedRecordsTest {
         for (ZoneRecords zone : Corpus.zones().values()) {
             for (FixedRecord fixed : zone.fixedRecords()) {
                 assertThat(FixedRecords.parse("example.org", fixed.name() + ".", fixed.type(), 300, fixed.value()))
-                        .isEqualTo(new FixedRecords.Parsed.Valid(fixed));
+                        .isEqualTo(new Parsed.Value<>(fixed));
             }
         }
     }

@@ -14,6 +14,7 @@ import dev.apportion.records.FixedRecords;
 import dev.apportion.records.Host;
 import dev.apportion.records.HostStream;
 import dev.apportion.records.NameServer;
+import dev.apportion.records.Parsed;
 import dev.apportion.records.ZoneRecords;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -208,8 +209,8 @@ final class ShardRendering {
         String text = fixed.name() + " " + fixed.type() + " " + fixed.value();
         return switch (FixedRecords.parse(
                 zone.domain(), fixed.name() + ".", fixed.type(), fixed.ttlSeconds(), fixed.value())) {
-            case FixedRecords.Parsed.Invalid(var message) -> problem(text, message);
-            case FixedRecords.Parsed.Valid(var value) -> {
+            case Parsed.Invalid<FixedRecord>(var message) -> problem(text, message);
+            case Parsed.Value<FixedRecord>(var value) -> {
                 if (!value.equals(fixed)) {
                     yield problem(text, "%s is not canonical: %s".formatted(text, value));
                 }
