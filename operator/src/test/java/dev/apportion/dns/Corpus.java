@@ -13,6 +13,7 @@ import inet.ipaddr.IPAddress;
 import inet.ipaddr.IPAddressString;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
@@ -22,6 +23,8 @@ import java.util.stream.Stream;
 public final class Corpus {
 
     public static final Shards SHARDS = new Shards(4);
+
+    private static final int LARGE = 1000;
 
     private Corpus() {}
 
@@ -125,6 +128,30 @@ public final class Corpus {
 
     public static IPAddress address(String address) {
         return new IPAddressString(address).getAddress();
+    }
+
+    /** A thousand hosts with four answers each; the seed gives the weights. */
+    public static ZoneRecords large(Answers answers, int seed) {
+        Random random = new Random(seed);
+        return zone(
+                answers,
+                IntStream.range(0, LARGE)
+                        .mapToObj(i -> {
+                            int first = 1 + random.nextInt(100);
+                            int second = 1 + random.nextInt(100);
+                            int third = 1 + random.nextInt(50);
+                            String net = "10.%d.%d.".formatted(i / 256, i % 256);
+                            return host(
+                                    "host-%04d.example.org".formatted(i),
+                                    stream(
+                                            "web-host-%04d".formatted(i),
+                                            new int[] {first, second, third, 256 - first - second - third},
+                                            net + 1,
+                                            net + 2,
+                                            net + 3,
+                                            net + 4));
+                        })
+                        .toArray(Host[]::new));
     }
 
     public static FixedRecord fixed(String name, String type, String value) {

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.apportion.dns.Corpus;
 import dev.apportion.dns.Slots;
-import dev.apportion.dns.coredns.BaseCorefile;
 import dev.apportion.dns.coredns.DirectoryPublisher;
 import dev.apportion.e2e.bed.CoreDns;
 import dev.apportion.e2e.bed.SourceTree;
@@ -27,7 +26,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.OptionalInt;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
@@ -96,7 +94,7 @@ class ComparisonIT {
     void aReweightIsServedWithoutAReload() throws IOException, InterruptedException {
         DirectoryPublisher publisher = new DirectoryPublisher(folder);
         publisher.publish(List.of(two(179, "10.0.0.2")), Corpus.SHARDS);
-        try (CoreDns server = start(folder)) {
+        try (CoreDns server = ColdStart.of(folder)) {
             long longest = 0;
             for (int weight = 1; weight < 256; weight += 13) {
                 ZoneRecords zone = two(weight, "10.0.0." + (2 + weight % 7));
@@ -138,7 +136,7 @@ class ComparisonIT {
                     List.of(Corpus.host("shop." + domain, Corpus.stream("shop", new int[] {16}, "10.0.0.3"))));
             Path files = folder.resolve(domain);
             new DirectoryPublisher(files).publish(List.of(parent, child), Corpus.SHARDS);
-            try (CoreDns server = start(files)) {
+            try (CoreDns server = ColdStart.of(files)) {
                 for (ZoneRecords zone : List.of(
                         parent.withHosts(parent.hosts().stream()
                                 .filter(host -> host.name().startsWith("shop"))
@@ -172,7 +170,7 @@ class ComparisonIT {
         Answerer answerer = new Answerer(new Random(1));
         int compared = 0;
         List<String> differences = new ArrayList<>();
-        try (CoreDns server = start(files)) {
+        try (CoreDns server = ColdStart.of(files)) {
             boolean views = zone.hosts().stream()
                     .flatMap(host -> host.streams().stream())
                     .anyMatch(stream -> !stream.isEveryoneElse());
@@ -321,12 +319,5 @@ class ComparisonIT {
 
     private static String line(Record next) {
         return next.toString().replace('\t', ' ').toLowerCase(Locale.ROOT);
-    }
-
-    private static CoreDns start(Path files) throws IOException {
-        Files.writeString(
-                files.resolve("Corefile"),
-                new BaseCorefile(files.toString(), OptionalInt.empty(), OptionalInt.empty()).text());
-        return CoreDns.start(files);
     }
 }

@@ -13,6 +13,7 @@ import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -56,6 +57,14 @@ class GoldenTest {
                 }
             }
         });
+    }
+
+    @Test
+    void nothingIsKeptForNoZone() throws IOException {
+        try (Stream<Path> folders = Files.list(GOLDEN)) {
+            assertThat(folders.map(folder -> folder.getFileName().toString()))
+                    .containsExactlyInAnyOrderElementsOf(Corpus.zones().keySet());
+        }
     }
 
     private static ZoneRecords zone(String name) {
