@@ -44,6 +44,9 @@ final class LocalCommand implements Callable<Integer> {
     /** Looking at a few files costs nothing; their change is answered within a second. */
     private static final Duration PAUSE = Duration.ofMillis(200);
 
+    /** How long the process lives on for a clean stop. */
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
     private static final Shards SHARDS = new Shards(8);
 
     @Parameters(paramLabel = "DIR", description = "The folder of manifests.")
@@ -82,16 +85,7 @@ final class LocalCommand implements Callable<Integer> {
             spec.commandLine().getErr().println(e.getMessage());
             return CommandLine.ExitCode.USAGE;
         }
-        CountDownLatch stop = new CountDownLatch(1);
-        Thread main = Thread.currentThread();
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> {
-            stop.countDown();
-            try {
-                main.join(Duration.ofSeconds(5));
-            } catch (InterruptedException e) {
-                main.interrupt();
-            }
-        }));
+        CountDownLatch stop = Termination.awaitedFor(PATIENCE);
         try (DnsServer server = DnsServer.start(dns, new Answerer(RandomGenerator.getDefault()), zones(plan))) {
             show(plan, server);
             while (!stop.await(PAUSE.toMillis(), TimeUnit.MILLISECONDS)) {

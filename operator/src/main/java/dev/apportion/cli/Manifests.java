@@ -45,7 +45,6 @@ import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 /** The world as manifests in files say it. Kinds that Apportion does not know are passed over. */
 final class Manifests implements World {
 
-    private static final String SERVICE_LABEL = "kubernetes.io/service-name";
     private static final String DEFAULT_NAMESPACE = "default";
     private static final Set<String> ENDINGS = Set.of(".yaml", ".yml", ".json");
 
@@ -157,13 +156,9 @@ final class Manifests implements World {
                 streams.add(own(document, TrafficStream.class, TrafficStreamSpec.class, file, number));
             case "discovery.k8s.io/v1/EndpointSlice" -> {
                 EndpointSlice slice = one(document, EndpointSlice.class, file, number);
-                String service = Objects.requireNonNullElse(slice.getMetadata().getLabels(), Map.<String, String>of())
-                        .get(SERVICE_LABEL);
-                if (service != null) {
-                    slices.computeIfAbsent(
-                                    new Ref(slice.getMetadata().getNamespace(), service), key -> new ArrayList<>())
-                            .add(slice);
-                }
+                World.serviceOf(slice)
+                        .ifPresent(service -> slices.computeIfAbsent(service, key -> new ArrayList<>())
+                                .add(slice));
             }
             case "v1/Pod" -> {
                 Pod pod = one(document, Pod.class, file, number);

@@ -20,6 +20,9 @@ import picocli.CommandLine.Option;
         exitCodeList = {"0:stopped cleanly", "1:a fatal error", "2:bad options"})
 final class OperatorCommand implements Callable<Integer> {
 
+    /** How long the process lives on for a clean stop. */
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+
     @Option(
             names = {"-n", "--namespaces"},
             split = ",",
@@ -29,42 +32,30 @@ final class OperatorCommand implements Callable<Integer> {
 
     @Option(
             names = "--reconcile-interval",
-            defaultValue = "PT10M",
             description = "How often everything is looked at again although nothing happened (ISO 8601); default:"
                     + " ${DEFAULT-VALUE}.")
     private Duration reconcileInterval = ApportionOperator.Settings.DEFAULT.reconcileInterval();
 
     @Option(
             names = "--verify-interval",
-            defaultValue = "PT30S",
             description = "How often the DNS servers are asked although nothing changed (ISO 8601); default:"
                     + " ${DEFAULT-VALUE}.")
     private Duration verifyInterval = ApportionOperator.Settings.DEFAULT.verifyInterval();
 
     @Option(
             names = "--verify-grace",
-            defaultValue = "PT10S",
             description = "How long DNS servers may lag behind a change before it is said (ISO 8601); default:"
                     + " ${DEFAULT-VALUE}.")
     private Duration verifyGrace = ApportionOperator.Settings.DEFAULT.verifyGrace();
 
     @Override
     public Integer call() throws InterruptedException {
-        CountDownLatch stopped = new CountDownLatch(1);
         try (KubernetesClient client = new KubernetesClientBuilder().build();
                 ApportionOperator operator = new ApportionOperator(
                         client,
                         new ApportionOperator.Settings(namespaces, reconcileInterval, verifyInterval, verifyGrace),
                         Clock.systemUTC())) {
-            Thread main = Thread.currentThread();
-            Runtime.getRuntime().addShutdownHook(new Thread(() -> {
-                stopped.countDown();
-                try {
-                    main.join(Duration.ofSeconds(20));
-                } catch (InterruptedException e) {
-                    main.interrupt();
-                }
-            }));
+            CountDownLatch stopped = Termination.awaitedFor(PATIENCE);
             operator.start();
             stopped.await();
         }

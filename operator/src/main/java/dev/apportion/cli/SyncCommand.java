@@ -1,5 +1,6 @@
 package dev.apportion.cli;
 
+import dev.apportion.dns.coredns.CoreDnsLayout;
 import dev.apportion.dns.coredns.DirectoryPublisher;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -32,8 +33,6 @@ final class SyncCommand implements Callable<Integer> {
 
     private static final Logger LOG = LoggerFactory.getLogger(SyncCommand.class);
 
-    private static final String SHARDS = "apportion.dev/part-of=coredns";
-
     @Parameters(
             paramLabel = "DIR",
             description =
@@ -62,8 +61,10 @@ final class SyncCommand implements Callable<Integer> {
         try (KubernetesClient client = new KubernetesClientBuilder().build()) {
             String watched = Objects.requireNonNullElseGet(
                     namespace, () -> Objects.requireNonNullElse(client.getNamespace(), "default"));
-            try (SharedIndexInformer<ConfigMap> informer =
-                    client.configMaps().inNamespace(watched).withLabel(SHARDS).inform(new Wake(changes))) {
+            try (SharedIndexInformer<ConfigMap> informer = client.configMaps()
+                    .inNamespace(watched)
+                    .withLabelSelector(CoreDnsLayout.SELECTOR)
+                    .inform(new Wake(changes))) {
                 LOG.atInfo()
                         .addKeyValue("namespace", watched)
                         .addKeyValue("directory", directory)

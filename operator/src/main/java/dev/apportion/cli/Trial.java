@@ -1,20 +1,22 @@
 package dev.apportion.cli;
 
+import dev.apportion.dns.wire.Asker;
+import dev.apportion.dns.wire.Question;
+import dev.apportion.dns.wire.Reply;
 import dev.apportion.records.Host;
 import dev.apportion.records.ZoneRecords;
-import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.random.RandomGenerator;
 import org.xbill.DNS.ARecord;
-import org.xbill.DNS.DClass;
 import org.xbill.DNS.Message;
 import org.xbill.DNS.Name;
-import org.xbill.DNS.Record;
 import org.xbill.DNS.Section;
-import org.xbill.DNS.SimpleResolver;
+import org.xbill.DNS.TextParseException;
 import org.xbill.DNS.Type;
 
 /** Asks a DNS server for the host names that anybody can ask for, and counts what is really answered. */
@@ -24,6 +26,11 @@ final class Trial {
     private static final int QUESTIONS = 256;
 
     private static final int HOSTS_SHOWN = 5;
+
+    /** Query ids are numbers of 16 bits. */
+    private static final int IDS = 1 << 16;
+
+    private static final Duration TIMEOUT = Duration.ofSeconds(1);
 
     private Trial() {}
 
@@ -50,21 +57,34 @@ final class Trial {
 
     private static Map<String, Integer> count(String host, InetSocketAddress server) {
         Map<String, Integer> counts = new TreeMap<>();
-        try {
-            SimpleResolver resolver = new SimpleResolver(server);
-            Record question = Record.newRecord(Name.fromString(host + "."), Type.A, DClass.IN);
-            for (int i = 0; i < QUESTIONS; i++) {
-                Message response = resolver.send(Message.newQuery(question));
-                String first = response.getSection(Section.ANSWER).stream()
-                        .filter(ARecord.class::isInstance)
-                        .map(record -> ((ARecord) record).getAddress().getHostAddress())
-                        .findFirst()
-                        .orElse("none");
-                counts.merge(first, 1, Integer::sum);
+        Asker asker = new Asker(TIMEOUT);
+        RandomGenerator ids = RandomGenerator.getDefault();
+        for (int i = 0; i < QUESTIONS; i++) {
+            Question question = new Question(absolute(host), Type.A, ids.nextInt(IDS));
+            switch (asker.ask(server, question)) {
+                case Reply.Answered(Message response) -> counts.merge(first(response), 1, Integer::sum);
+                case Reply.Silent(String reason) -> {
+                    counts.put("no answer: " + reason, 0);
+                    return counts;
+                }
             }
-        } catch (IOException e) {
-            counts.put("no answer: " + e.getMessage(), 0);
         }
         return counts;
+    }
+
+    private static String first(Message response) {
+        return response.getSection(Section.ANSWER).stream()
+                .filter(ARecord.class::isInstance)
+                .map(record -> ((ARecord) record).getAddress().getHostAddress())
+                .findFirst()
+                .orElse("none");
+    }
+
+    private static Name absolute(String host) {
+        try {
+            return Name.fromString(host + ".");
+        } catch (TextParseException e) {
+            throw new IllegalArgumentException(host + " was published, so it is a name", e);
+        }
     }
 }

@@ -7,7 +7,6 @@ import dev.apportion.api.TrafficStream;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespace;
-import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
 import io.javaoperatorsdk.operator.api.reconciler.IndexedResourceCache;
@@ -27,8 +26,6 @@ final class ClusterWorld implements World {
 
     /** The index of EndpointSlices by {@code namespace/service}. */
     static final String BY_SERVICE = "service";
-
-    private static final String SERVICE_LABEL = "kubernetes.io/service-name";
 
     volatile @Nullable Cache<DNSZone> zones;
     volatile @Nullable Cache<ReplicaPool> pools;
@@ -66,14 +63,7 @@ final class ClusterWorld implements World {
 
     /** The key of an EndpointSlice in the index {@link #BY_SERVICE}. */
     static List<String> serviceOf(EndpointSlice slice) {
-        return service(slice).map(Ref::toString).stream().toList();
-    }
-
-    /** The Service that an EndpointSlice belongs to. */
-    static Optional<Ref> service(EndpointSlice slice) {
-        ObjectMeta metadata = slice.getMetadata();
-        String name = metadata.getLabels() == null ? null : metadata.getLabels().get(SERVICE_LABEL);
-        return Optional.ofNullable(name).map(service -> new Ref(metadata.getNamespace(), service));
+        return World.serviceOf(slice).map(Ref::toString).stream().toList();
     }
 
     @Override

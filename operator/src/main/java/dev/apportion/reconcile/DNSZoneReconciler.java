@@ -2,6 +2,7 @@ package dev.apportion.reconcile;
 
 import dev.apportion.api.DNSZone;
 import dev.apportion.api.DNSZoneStatus;
+import dev.apportion.dns.coredns.CoreDnsLayout;
 import dev.apportion.reconcile.ZoneStanding.Servers;
 import dev.apportion.records.Changes;
 import dev.apportion.records.ZoneRecords;
@@ -17,12 +18,14 @@ import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
 import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Executor;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -32,9 +35,6 @@ import org.slf4j.LoggerFactory;
 final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.ShardCache {
 
     private static final Logger LOG = LoggerFactory.getLogger(DNSZoneReconciler.class);
-
-    /** The label of the ConfigMaps that hold CoreDNS' files. */
-    static final String SHARD_SELECTOR = "apportion.dev/part-of=coredns";
 
     private final Desk desk;
     private final Signals signals;
@@ -69,7 +69,7 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
         shards = new InformerEventSource<>(
                 InformerEventSourceConfiguration.from(ConfigMap.class, DNSZone.class)
                         .withName("shards")
-                        .withLabelSelector(SHARD_SELECTOR)
+                        .withLabelSelector(CoreDnsLayout.SELECTOR)
                         .withNamespacesInheritedFromController()
                         .withSecondaryToPrimaryMapper(this::zonesOf)
                         .build(),
@@ -135,7 +135,7 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
     private Optional<Duration> publish(DNSZone zone, AdmittedZone admitted) {
         Admission admission = desk.admission();
         Optional<ZoneRecords> published = publisher.published(admitted);
-        ZoneComposer.Composed composed = ZoneComposer.compose(admitted, admission, desk::planned, published);
+        ZoneComposer.Composed composed = ZoneComposer.compose(admitted, admission, onceEach(desk::planned), published);
         ZonePublisher.Outcome outcome = publisher.publish(admitted, composed.records(), floor(zone));
         ZoneStanding standing =
                 new ZoneStanding(composed, ZonePublisher.layout(admitted).shards(), outcome.writes());
@@ -154,6 +154,12 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
         }
         desk.stands(admitted.ref(), standing, servers);
         return outcome.retry();
+    }
+
+    /** Many services share a pool, whose plan is looked up once for all of them. */
+    private static Function<Ref, Optional<PoolPlan>> onceEach(Function<Ref, Optional<PoolPlan>> plans) {
+        Map<Ref, Optional<PoolPlan>> known = new HashMap<>();
+        return pool -> known.computeIfAbsent(pool, plans);
     }
 
     private static void log(

@@ -5,11 +5,13 @@ import dev.apportion.api.ReplicaPool;
 import dev.apportion.api.TrafficService;
 import dev.apportion.api.TrafficStream;
 import dev.apportion.reconcile.ZoneStanding.Servers;
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.time.Clock;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -66,24 +68,24 @@ final class Desk {
 
     /** The verdicts on all resources as they are now. */
     Admission admission() {
+        return known().orElseGet(this::judge);
+    }
+
+    private Optional<Admission> known() {
         long now = version.get();
-        Judgement known = latest;
-        if (known != null && known.version() == now) {
-            return known.admission();
-        }
-        return judge();
+        return Optional.ofNullable(latest)
+                .filter(judgement -> judgement.version() == now)
+                .map(Judgement::admission);
     }
 
     /** One thread judges, the others wait for its verdict. */
     private synchronized Admission judge() {
-        long now = version.get();
-        Judgement known = latest;
-        if (known != null && known.version() == now) {
-            return known.admission();
-        }
-        Admission admission = Admission.of(world);
-        latest = new Judgement(now, admission);
-        return admission;
+        return known().orElseGet(() -> {
+            long now = version.get();
+            Admission admission = Admission.of(world);
+            latest = new Judgement(now, admission);
+            return admission;
+        });
     }
 
     /** Plans a pool with what is known now. */
@@ -126,8 +128,7 @@ final class Desk {
                         .map(AdmittedService::zone)
                         .collect(Collectors.toSet()));
         Signals.raise(signals.pools, List.of(plan.pool()));
-        Signals.raise(signals.services, services);
-        Signals.raise(signals.streams, streamsOf(services));
+        tell(services);
     }
 
     /** The plan of a pool; made now where there is none, or none that knows all of the pool's streams. */
@@ -172,9 +173,7 @@ final class Desk {
         if (before == null || !asked.equals(askedBefore)) {
             lookAtServicesOf(zone);
         } else {
-            Set<Ref> services = standing.servicesThatDiffer(before);
-            Signals.raise(signals.services, services);
-            Signals.raise(signals.streams, streamsOf(services));
+            tell(standing.servicesThatDiffer(before));
         }
     }
 
@@ -199,12 +198,10 @@ final class Desk {
     void poolChanged(@Nullable ReplicaPool before, @Nullable ReplicaPool after) {
         version.incrementAndGet();
         if (open) {
-            Ref pool = Ref.of(after != null ? after : java.util.Objects.requireNonNull(before));
+            Ref pool = Ref.of(after != null ? after : Objects.requireNonNull(before));
             lookAtServices(world.services().stream()
-                    .filter(service -> service.getSpec() != null
-                            && pool.equals(new Ref(
-                                    service.getMetadata().getNamespace(),
-                                    service.getSpec().poolRef().name())))
+                    .filter(service ->
+                            ServiceAdmission.pool(service).filter(pool::equals).isPresent())
                     .toList());
         }
     }
@@ -212,13 +209,11 @@ final class Desk {
     void serviceChanged(@Nullable TrafficService before, @Nullable TrafficService after) {
         version.incrementAndGet();
         if (open) {
-            Set<String> hosts = Stream.of(Optional.ofNullable(before), Optional.ofNullable(after))
-                    .flatMap(Optional::stream)
+            Set<String> hosts = present(before, after)
                     .flatMap(service -> ServiceAdmission.hostname(service).stream())
                     .collect(Collectors.toSet());
             lookAtServices(Stream.concat(
-                            Stream.of(Optional.ofNullable(before), Optional.ofNullable(after))
-                                    .flatMap(Optional::stream),
+                            present(before, after),
                             world.services().stream()
                                     .filter(service -> ServiceAdmission.hostname(service)
                                             .filter(hosts::contains)
@@ -232,12 +227,8 @@ final class Desk {
     void streamChanged(@Nullable TrafficStream before, @Nullable TrafficStream after) {
         version.incrementAndGet();
         if (open) {
-            Set<Ref> services = Stream.of(Optional.ofNullable(before), Optional.ofNullable(after))
-                    .flatMap(Optional::stream)
-                    .filter(stream -> stream.getSpec() != null)
-                    .map(stream -> new Ref(
-                            stream.getMetadata().getNamespace(),
-                            stream.getSpec().serviceRef().name()))
+            Set<Ref> services = present(before, after)
+                    .flatMap(stream -> StreamAdmission.service(stream).stream())
                     .collect(Collectors.toSet());
             lookAtServices(world.services().stream()
                     .filter(service -> services.contains(Ref.of(service)))
@@ -260,26 +251,29 @@ final class Desk {
         Set<Ref> zones = new HashSet<>();
         for (TrafficService service : services) {
             ServiceAdmission.zone(service).ifPresent(zones::add);
-            if (service.getSpec() != null) {
-                pools.add(new Ref(
-                        service.getMetadata().getNamespace(),
-                        service.getSpec().poolRef().name()));
-            }
+            ServiceAdmission.pool(service).ifPresent(pools::add);
         }
-        Signals.raise(signals.services, serviceRefs);
-        Signals.raise(signals.streams, streamsOf(serviceRefs));
+        tell(serviceRefs);
         Signals.raise(signals.pools, pools);
         Signals.raise(signals.zones, zones);
     }
 
     private void lookAtServicesOf(Ref zone) {
-        Set<Ref> services = world.services().stream()
+        tell(world.services().stream()
                 .filter(service ->
                         ServiceAdmission.zone(service).filter(zone::equals).isPresent())
                 .map(Ref::of)
-                .collect(Collectors.toSet());
+                .collect(Collectors.toSet()));
+    }
+
+    /** Services and their streams. */
+    private void tell(Set<Ref> services) {
         Signals.raise(signals.services, services);
         Signals.raise(signals.streams, streamsOf(services));
+    }
+
+    private static <T> Stream<T> present(@Nullable T before, @Nullable T after) {
+        return Stream.concat(Stream.ofNullable(before), Stream.ofNullable(after));
     }
 
     private void lookAtEverything() {
@@ -291,10 +285,9 @@ final class Desk {
 
     private Set<Ref> streamsOf(Set<Ref> services) {
         return world.streams().stream()
-                .filter(stream -> stream.getSpec() != null
-                        && services.contains(new Ref(
-                                stream.getMetadata().getNamespace(),
-                                stream.getSpec().serviceRef().name())))
+                .filter(stream -> StreamAdmission.service(stream)
+                        .filter(services::contains)
+                        .isPresent())
                 .map(Ref::of)
                 .collect(Collectors.toSet());
     }
@@ -303,7 +296,7 @@ final class Desk {
         return plan.streams().stream().map(stream -> stream.demand().service()).collect(Collectors.toSet());
     }
 
-    private static Set<Ref> refs(Collection<? extends io.fabric8.kubernetes.api.model.HasMetadata> resources) {
+    private static Set<Ref> refs(Collection<? extends HasMetadata> resources) {
         return resources.stream().map(Ref::of).collect(Collectors.toSet());
     }
 }

@@ -4,7 +4,6 @@ import dev.apportion.reconcile.ZoneStanding.Servers;
 import dev.apportion.records.Addresses;
 import dev.apportion.records.Parsed;
 import inet.ipaddr.IPAddress;
-import io.fabric8.kubernetes.api.model.ObjectReference;
 import io.fabric8.kubernetes.api.model.discovery.v1.Endpoint;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointPort;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
@@ -29,7 +28,7 @@ final class DnsServers {
     /** The servers that a zone's {@code verifyAt} names. */
     static Servers of(AdmittedZone zone, World world) {
         return switch (zone.verifyAt()) {
-            case AdmittedZone.VerifyAt.Nobody() -> new Servers(false, List.of());
+            case AdmittedZone.VerifyAt.Nobody() -> Servers.NONE;
             case AdmittedZone.VerifyAt.Servers(List<InetSocketAddress> addresses) -> new Servers(true, addresses);
             case AdmittedZone.VerifyAt.Service(String name, int port) -> {
                 List<InetSocketAddress> servers = new ArrayList<>();
@@ -69,9 +68,7 @@ final class DnsServers {
         return zone.verifyAt() instanceof AdmittedZone.VerifyAt.Service(String name, int port)
                 ? world.endpointSlices(new Ref(zone.ref().namespace(), name)).stream()
                         .flatMap(slice -> Members.endpoints(slice).stream())
-                        .map(Endpoint::getTargetRef)
-                        .filter(target -> target != null && "Pod".equals(target.getKind()))
-                        .map(ObjectReference::getName)
+                        .flatMap(endpoint -> Members.pod(endpoint).stream())
                         .collect(Collectors.toCollection(TreeSet::new))
                 : Set.of();
     }

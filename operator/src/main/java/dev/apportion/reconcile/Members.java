@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.TreeMap;
@@ -66,7 +67,6 @@ public final class Members {
     /** What the slices say of one replica: slices of two families, and duplicates, speak of the same one. */
     private static final class Sighting {
         final Set<IPAddress> serving = new HashSet<>();
-        final Set<IPAddress> notServing = new HashSet<>();
         final Set<String> problems = new TreeSet<>();
 
         @Nullable
@@ -108,13 +108,15 @@ public final class Members {
                 case Parsed.Invalid<IPAddress>(String problem) -> problems.add(problem);
             }
         }
-        String pod = podName(endpoint.getTargetRef());
+        String pod = pod(endpoint).orElse(null);
         String name = pod != null
                 ? pod
                 : addresses.isEmpty() ? "unnamed" : addresses.getFirst().toCanonicalString();
         Sighting sighting = sightings.computeIfAbsent(name, key -> new Sighting());
         sighting.pod = pod;
-        (serves(endpoint.getConditions()) ? sighting.serving : sighting.notServing).addAll(addresses);
+        if (serves(endpoint.getConditions())) {
+            sighting.serving.addAll(addresses);
+        }
         sighting.problems.addAll(problems);
     }
 
@@ -129,8 +131,11 @@ public final class Members {
         return serving && !Boolean.TRUE.equals(conditions.getTerminating());
     }
 
-    private static @Nullable String podName(@Nullable ObjectReference target) {
-        return target != null && "Pod".equals(target.getKind()) ? target.getName() : null;
+    /** The name of the pod behind an endpoint. */
+    static Optional<String> pod(Endpoint endpoint) {
+        return Optional.ofNullable(endpoint.getTargetRef())
+                .filter(target -> "Pod".equals(target.getKind()))
+                .map(ObjectReference::getName);
     }
 
     private static Member member(

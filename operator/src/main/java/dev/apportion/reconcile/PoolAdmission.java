@@ -48,28 +48,26 @@ final class PoolAdmission {
         return Judged.admitted(new AdmittedPool(
                 Ref.of(pool),
                 sites,
-                policy(spec.policy().type()),
+                policy(spec.policy().type()).orElseThrow(),
                 spec.policy().type().name(),
                 spec.mode() == ReplicaPoolSpec.Mode.Observe));
     }
 
-    private static Policy policy(ReplicaPoolSpec.PolicyType type) {
+    /** The policy of a type; empty where it is not implemented. */
+    private static Optional<Policy> policy(ReplicaPoolSpec.PolicyType type) {
         return switch (type) {
-            case RoundRobin -> new RoundRobin();
-            case WeightedRoundRobin -> new WeightedRoundRobin();
-            case KSplittable -> new KSplittable();
+            case RoundRobin -> Optional.of(new RoundRobin());
+            case WeightedRoundRobin -> Optional.of(new WeightedRoundRobin());
+            case KSplittable -> Optional.of(new KSplittable());
             case LeastConnections, WeightedLeastConnections, LoadAverage, Rating, ZipfZones, GlobalQueue ->
-                throw new IllegalArgumentException("refused before: the policy " + type + " is not implemented");
+                Optional.empty();
         };
     }
 
     private static Optional<String> notImplemented(ReplicaPoolSpec spec) {
         ReplicaPoolSpec.Policy policy = spec.policy();
-        switch (policy.type()) {
-            case LeastConnections, WeightedLeastConnections, LoadAverage, Rating, ZipfZones, GlobalQueue -> {
-                return Optional.of("spec.policy.type " + policy.type());
-            }
-            case RoundRobin, WeightedRoundRobin, KSplittable -> {}
+        if (policy(policy.type()).isEmpty()) {
+            return Optional.of("spec.policy.type " + policy.type());
         }
         if (policy.kSplittable().split() != ReplicaPoolSpec.Split.Optimal) {
             return Optional.of(

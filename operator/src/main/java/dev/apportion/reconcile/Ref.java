@@ -14,6 +14,12 @@ public record Ref(String namespace, String name) implements Comparable<Ref> {
                 resource.getMetadata().getNamespace(), resource.getMetadata().getName());
     }
 
+    /** Reads what {@link #toString()} wrote. */
+    static Ref parse(String text) {
+        int slash = text.indexOf('/');
+        return new Ref(text.substring(0, slash), text.substring(slash + 1));
+    }
+
     @Override
     public int compareTo(Ref other) {
         return ORDER.compare(this, other);

@@ -88,7 +88,7 @@ final class ReplicaPoolReconciler implements Reconciler<ReplicaPool> {
     }
 
     private Set<ResourceID> poolsOf(EndpointSlice slice) {
-        Optional<Ref> service = ClusterWorld.service(slice);
+        Optional<Ref> service = World.serviceOf(slice);
         return service.isEmpty()
                 ? Set.of()
                 : poolsIn(slice, name -> name.equals(service.get().name()));

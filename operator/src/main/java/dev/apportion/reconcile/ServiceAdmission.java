@@ -42,6 +42,13 @@ final class ServiceAdmission {
         return Optional.ofNullable(service.getSpec()).map(spec -> zone(service, spec));
     }
 
+    /** The pool that a service refers to. */
+    static Optional<Ref> pool(TrafficService service) {
+        return Optional.ofNullable(service.getSpec())
+                .map(spec -> new Ref(
+                        service.getMetadata().getNamespace(), spec.poolRef().name()));
+    }
+
     private static Ref zone(TrafficService service, TrafficServiceSpec spec) {
         String namespace = spec.zoneRef().namespace();
         return new Ref(

@@ -51,13 +51,12 @@ final class Statuses {
             Optional<ZoneStanding> standing,
             Servers servers,
             Optional<Verified> verified) {
+        List<Condition> before =
+                zone.getStatus() == null ? List.of() : zone.getStatus().conditions();
         List<Finding> findings = new ArrayList<>(judged.findings());
         if (judged.value().isPresent() && standing.isPresent()) {
             findings.add(Findings.programmed(standing.get()));
-            findings.add(remembered(
-                    Findings.verified(standing.get(), servers, verified),
-                    zone.getStatus() == null ? List.of() : zone.getStatus().conditions(),
-                    generation(zone)));
+            findings.add(remembered(Findings.verified(standing.get(), servers, verified), before, generation(zone)));
             findings.add(Findings.weightsHonored(
                     zone.getSpec() != null && zone.getSpec().resolvers() != null));
         } else {
@@ -67,10 +66,7 @@ final class Statuses {
         List<Host> hosts = standing.map(found -> found.records().hosts()).orElse(List.of());
         return new DNSZoneStatus(
                 generation(zone),
-                conditions(
-                        zone,
-                        findings,
-                        zone.getStatus() == null ? null : zone.getStatus().conditions()),
+                conditions.of(findings, Optional.empty(), before, generation(zone)),
                 standing.map(ZoneStanding::serial).orElse(null),
                 hosts.size(),
                 hosts.stream().mapToInt(host -> host.streams().size()).sum());
@@ -99,10 +95,9 @@ final class Statuses {
         } else {
             findings.add(notJudged(Finding.ALLOCATED));
         }
-        List<Condition> written = conditions(
-                pool,
-                findings,
-                pool.getStatus() == null ? null : pool.getStatus().conditions());
+        List<Condition> before =
+                pool.getStatus() == null ? List.of() : pool.getStatus().conditions();
+        List<Condition> written = conditions.of(findings, Optional.empty(), before, generation(pool));
         if (plan.isEmpty()) {
             return new ReplicaPoolStatus(
                     generation(pool), written, null, null, null, null, null, null, null, List.of());
@@ -163,16 +158,11 @@ final class Statuses {
             Servers servers,
             Optional<Verified> verified,
             boolean resolvers) {
-        List<Finding> findings = new ArrayList<>(judged.findings());
         List<Condition> before =
                 service.getStatus() == null ? List.of() : service.getStatus().conditions();
+        List<Finding> findings = served(judged, part, servers, verified, before, generation(service));
         if (judged.value().isPresent()) {
-            findings.add(Findings.programmed(part));
-            findings.add(remembered(Findings.verified(part, servers, verified), before, generation(service)));
             findings.add(Findings.weightsHonored(resolvers));
-        } else {
-            findings.add(notJudged(Finding.PROGRAMMED));
-            findings.add(notJudged(Finding.VERIFIED));
         }
         Ref ref = Ref.of(service);
         return new TrafficServiceStatus(
@@ -190,22 +180,34 @@ final class Statuses {
             Optional<ZoneStanding.Part> part,
             Servers servers,
             Optional<Verified> verified) {
-        List<Finding> findings = new ArrayList<>(judged.findings());
         List<Condition> before =
                 stream.getStatus() == null ? List.of() : stream.getStatus().conditions();
-        if (judged.value().isPresent()) {
-            findings.add(Findings.programmed(part));
-            findings.add(remembered(Findings.verified(part, servers, verified), before, generation(stream)));
-        } else {
-            findings.add(notJudged(Finding.PROGRAMMED));
-            findings.add(notJudged(Finding.VERIFIED));
-        }
+        List<Finding> findings = served(judged, part, servers, verified, before, generation(stream));
         String name = stream.getMetadata().getName();
         return new TrafficStreamStatus(
                 generation(stream),
                 conditions.of(findings, plan.map(Findings::allocated), before, generation(stream)),
                 judged.value().map(found -> rate(plan, found.service(), name)).orElse(null),
                 answers(part, name));
+    }
+
+    /** What holds of a service, or of a stream, which is served as its service is. */
+    private static List<Finding> served(
+            Judged<?> judged,
+            Optional<ZoneStanding.Part> part,
+            Servers servers,
+            Optional<Verified> verified,
+            List<Condition> before,
+            long generation) {
+        List<Finding> findings = new ArrayList<>(judged.findings());
+        if (judged.value().isPresent()) {
+            findings.add(Findings.programmed(part));
+            findings.add(remembered(Findings.verified(part, servers, verified), before, generation));
+        } else {
+            findings.add(notJudged(Finding.PROGRAMMED));
+            findings.add(notJudged(Finding.VERIFIED));
+        }
+        return findings;
     }
 
     /**
@@ -232,10 +234,6 @@ final class Statuses {
     private static Finding notJudged(String type) {
         return Finding.unknown(
                 type, "NotAccepted", "judged once the resource is accepted and its references are found");
-    }
-
-    private List<Condition> conditions(HasMetadata resource, List<Finding> findings, @Nullable List<Condition> before) {
-        return conditions.of(findings, Optional.empty(), before == null ? List.of() : before, generation(resource));
     }
 
     private static long generation(HasMetadata resource) {

@@ -19,6 +19,15 @@ final class StreamAdmission {
 
     private StreamAdmission() {}
 
+    /** The service that a stream is part of. */
+    static Optional<Ref> service(TrafficStream stream) {
+        return Optional.ofNullable(stream.getSpec()).map(spec -> service(stream, spec));
+    }
+
+    private static Ref service(TrafficStream stream, TrafficStreamSpec spec) {
+        return new Ref(stream.getMetadata().getNamespace(), spec.serviceRef().name());
+    }
+
     static Judged<AdmittedStream> judge(
             TrafficStream stream,
             Function<Ref, @Nullable Judged<AdmittedService>> services,
@@ -45,7 +54,7 @@ final class StreamAdmission {
             }
         }
         Ref ref = Ref.of(stream);
-        Ref serviceRef = new Ref(ref.namespace(), spec.serviceRef().name());
+        Ref serviceRef = service(stream, spec);
         Judged<AdmittedService> service = services.apply(serviceRef);
         if (service == null) {
             return Judged.unresolved("ServiceNotFound", "there is no TrafficService %s".formatted(serviceRef));

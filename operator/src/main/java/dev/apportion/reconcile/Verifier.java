@@ -4,7 +4,7 @@ import dev.apportion.dns.wire.Asker;
 import dev.apportion.dns.wire.Verdict;
 import dev.apportion.dns.wire.Verification;
 import dev.apportion.reconcile.ZoneStanding.Verified;
-import dev.apportion.records.Host;
+import dev.apportion.records.Changes;
 import dev.apportion.records.ZoneRecords;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -17,10 +17,11 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -155,8 +156,7 @@ final class Verifier implements AutoCloseable {
 
         private void await(Duration wait) {
             try {
-                boolean woken = wake.await(wait.toMillis(), java.util.concurrent.TimeUnit.MILLISECONDS);
-                LOG.trace("woken: {}", woken);
+                var _ = wake.await(wait.toMillis(), TimeUnit.MILLISECONDS);
             } catch (InterruptedException e) {
                 stopped = true;
             }
@@ -199,13 +199,9 @@ final class Verifier implements AutoCloseable {
 
     /** The hosts that are not as they were when last proved, those that are gone among them. */
     private static Set<String> changedHosts(@Nullable ZoneRecords proved, ZoneRecords target) {
-        Map<String, Host> after = target.hosts().stream().collect(Collectors.toMap(Host::name, Function.identity()));
-        if (proved == null) {
-            return after.keySet();
-        }
-        Map<String, Host> before = proved.hosts().stream().collect(Collectors.toMap(Host::name, Function.identity()));
-        return java.util.stream.Stream.concat(before.keySet().stream(), after.keySet().stream())
-                .filter(name -> !java.util.Objects.equals(before.get(name), after.get(name)))
+        Changes changes = Changes.between(proved == null ? target.withHosts(List.of()) : proved, target);
+        return Stream.of(changes.added(), changes.removed(), changes.changed())
+                .flatMap(List::stream)
                 .collect(Collectors.toSet());
     }
 }

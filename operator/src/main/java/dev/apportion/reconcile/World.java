@@ -4,9 +4,11 @@ import dev.apportion.api.DNSZone;
 import dev.apportion.api.ReplicaPool;
 import dev.apportion.api.TrafficService;
 import dev.apportion.api.TrafficStream;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** All that plans depend on, as it was found: in the caches of a cluster, or in a folder of manifests. */
 public interface World {
@@ -27,4 +29,12 @@ public interface World {
 
     /** The labels of a namespace; empty when it is not known. */
     Map<String, String> namespaceLabels(String namespace);
+
+    /** The Service that an EndpointSlice belongs to, as its label says. */
+    static Optional<Ref> serviceOf(EndpointSlice slice) {
+        ObjectMeta metadata = slice.getMetadata();
+        return Optional.ofNullable(metadata.getLabels())
+                .map(labels -> labels.get("kubernetes.io/service-name"))
+                .map(service -> new Ref(metadata.getNamespace(), service));
+    }
 }

@@ -82,9 +82,7 @@ public final class ZoneComposer {
      * it was is the best that is known.
      */
     private static boolean isStranded(Host host, AdmittedZone zone, Admission admission) {
-        int slash = host.owner().indexOf('/');
-        Ref owner = new Ref(host.owner().substring(0, slash), host.owner().substring(slash + 1));
-        Judged<AdmittedService> judged = admission.services().get(owner);
+        Judged<AdmittedService> judged = admission.services().get(Ref.parse(host.owner()));
         return judged != null
                 && judged.value().isEmpty()
                 && judged.findings().stream()

@@ -40,7 +40,7 @@ final class ZonePublisher {
     private final ConfigMapPublisher publisher;
     private final ShardCache cache;
     private final Map<Ref, Read> reads = new ConcurrentHashMap<>();
-    private final Map<Ref, Settled> settled = new ConcurrentHashMap<>();
+    private final Map<Place, Settled> settled = new ConcurrentHashMap<>();
 
     /** ConfigMaps that exist without the label that would put them into the cache. */
     private final Set<Ref> unlabelled = ConcurrentHashMap.newKeySet();
@@ -58,6 +58,9 @@ final class ZonePublisher {
     /** What a shard was last found to say: rendering a thousand hosts again takes longer than comparing them. */
     private record Settled(Part part, String version, Write write) {}
 
+    /** One shard of one zone. */
+    private record Place(String namespace, String domain, int shard) {}
+
     /**
      * What the files of one shard depend on.
      *
@@ -66,12 +69,12 @@ final class ZonePublisher {
      */
     private record Part(ZoneRecords zone, List<String> names, CoreDnsLayout layout) {
 
-        static Part of(ZoneRecords zone, CoreDnsLayout layout, int shard) {
+        static Part of(ZoneRecords zone, List<String> names, CoreDnsLayout layout, int shard) {
             return new Part(
                     zone.withHosts(zone.hosts().stream()
                             .filter(host -> layout.shards().of(host.name()) == shard)
                             .toList()),
-                    zone.hosts().stream().map(Host::name).toList(),
+                    names,
                     layout);
         }
     }
@@ -115,8 +118,7 @@ final class ZonePublisher {
     }
 
     private Stream<ShardState> states(ConfigMap configMap) {
-        String version =
-                configMap.getMetadata().getUid() + "/" + configMap.getMetadata().getResourceVersion();
+        String version = version(configMap);
         Map<String, String> data = configMap.getData() == null ? Map.of() : configMap.getData();
         return reads
                 .compute(
@@ -151,12 +153,13 @@ final class ZonePublisher {
      */
     Outcome publish(AdmittedZone zone, ZoneRecords desired, long floor) {
         CoreDnsLayout layout = layout(zone);
+        List<String> names = desired.hosts().stream().map(Host::name).toList();
         SortedMap<Integer, Write> writes = new TreeMap<>();
         SortedMap<Integer, Long> changed = new TreeMap<>();
         List<Duration> retries = new ArrayList<>();
         for (int shard = 0; shard < layout.shards().count(); shard++) {
             ConfigMap current = current(layout, shard).orElse(null);
-            Part part = Part.of(desired, layout, shard);
+            Part part = Part.of(desired, names, layout, shard);
             Optional<Write> standing = standing(layout, shard, part, current);
             if (standing.isPresent()) {
                 writes.put(shard, standing.get());
@@ -173,7 +176,7 @@ final class ZonePublisher {
                     if (serial.isPresent() && current != null) {
                         writes.put(shard, done(serial));
                         settled.put(
-                                new Ref(layout.namespace(), zone.domain() + "/" + shard),
+                                new Place(layout.namespace(), zone.domain(), shard),
                                 new Settled(part, version(current), done(serial)));
                     }
                 }
@@ -203,7 +206,7 @@ final class ZonePublisher {
 
     /** What stands in a shard that was found to say what is desired, while neither has changed since. */
     private Optional<Write> standing(CoreDnsLayout layout, int shard, Part part, @Nullable ConfigMap current) {
-        Settled known = settled.get(new Ref(layout.namespace(), part.zone().domain() + "/" + shard));
+        Settled known = settled.get(new Place(layout.namespace(), part.zone().domain(), shard));
         return known != null
                         && current != null
                         && known.version().equals(version(current))
@@ -219,7 +222,8 @@ final class ZonePublisher {
     /** Takes the zones out of a ConfigMap whose DNSZone is gone. */
     void sweep(ConfigMap configMap, Set<Ref> zones) {
         states(configMap).forEach(state -> {
-            if (state instanceof ShardState.Published readable && !zones.contains(owner(readable.part()))) {
+            if (state instanceof ShardState.Published readable
+                    && !zones.contains(Ref.parse(readable.part().owner()))) {
                 String name = configMap.getMetadata().getName();
                 String base = name.substring(0, name.lastIndexOf('-'));
                 CoreDnsLayout layout = new CoreDnsLayout(
@@ -239,10 +243,5 @@ final class ZonePublisher {
                         .log("Removed a zone that has no DNSZone any more");
             }
         });
-    }
-
-    private static Ref owner(ZoneRecords records) {
-        int slash = records.owner().indexOf('/');
-        return new Ref(records.owner().substring(0, slash), records.owner().substring(slash + 1));
     }
 }

@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
 final class ConfigMapPatch {
 
     /** What every ConfigMap of ours is labelled with; informers select by it. */
-    static final SortedMap<String, String> LABELS = Collections.unmodifiableSortedMap(
-            new TreeMap<>(Map.of("app.kubernetes.io/managed-by", "apportion", "apportion.dev/part-of", "coredns")));
+    static final SortedMap<String, String> LABELS = Collections.unmodifiableSortedMap(new TreeMap<>(
+            Map.of("app.kubernetes.io/managed-by", "apportion", CoreDnsLayout.LABEL, CoreDnsLayout.LABEL_VALUE)));
 
     private static final ObjectMapper JSON = new ObjectMapper();
 

@@ -12,6 +12,12 @@ import dev.apportion.dns.Shards;
  */
 public record CoreDnsLayout(String namespace, String configMap, Shards shards, String directory) {
 
+    static final String LABEL = "apportion.dev/part-of";
+    static final String LABEL_VALUE = "coredns";
+
+    /** The label selector of the ConfigMaps that hold CoreDNS' files. */
+    public static final String SELECTOR = LABEL + "=" + LABEL_VALUE;
+
     /** The name of the ConfigMap of a shard. */
     public String configMapName(int shard) {
         return configMap + "-" + shard;
