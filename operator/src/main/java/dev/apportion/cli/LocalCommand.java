@@ -21,8 +21,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -85,10 +83,10 @@ final class LocalCommand implements Callable<Integer> {
             spec.commandLine().getErr().println(e.getMessage());
             return CommandLine.ExitCode.USAGE;
         }
-        CountDownLatch stop = Termination.awaitedFor(PATIENCE);
-        try (DnsServer server = DnsServer.start(dns, new Answerer(RandomGenerator.getDefault()), zones(plan))) {
+        try (Termination termination = new Termination(PATIENCE, () -> {});
+                DnsServer server = DnsServer.start(dns, new Answerer(RandomGenerator.getDefault()), zones(plan))) {
             show(plan, server);
-            while (!stop.await(PAUSE.toMillis(), TimeUnit.MILLISECONDS)) {
+            while (!termination.await(PAUSE)) {
                 List<String> now = fingerprint();
                 if (!now.equals(fingerprint)) {
                     fingerprint = now;

@@ -10,6 +10,8 @@ import picocli.CommandLine.Command;
         description = "DNS traffic allocation: which replicas each population of clients is answered, and in what"
                 + " proportions.",
         mixinStandardHelpOptions = true,
+        // The commands have --help and --version too.
+        scope = CommandLine.ScopeType.INHERIT,
         versionProvider = Version.class,
         subcommands = {OperatorCommand.class, SyncCommand.class, LocalCommand.class, PlanCommand.class})
 public final class Main {

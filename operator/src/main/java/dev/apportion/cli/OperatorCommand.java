@@ -7,7 +7,6 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -50,14 +49,14 @@ final class OperatorCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        try (KubernetesClient client = new KubernetesClientBuilder().build();
+        try (Termination termination = new Termination(PATIENCE, () -> {});
+                KubernetesClient client = new KubernetesClientBuilder().build();
                 ApportionOperator operator = new ApportionOperator(
                         client,
                         new ApportionOperator.Settings(namespaces, reconcileInterval, verifyInterval, verifyGrace),
                         Clock.systemUTC())) {
-            CountDownLatch stopped = Termination.awaitedFor(PATIENCE);
             operator.start();
-            stopped.await();
+            termination.await();
         }
         return CommandLine.ExitCode.OK;
     }

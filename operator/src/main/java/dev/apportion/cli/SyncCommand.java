@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -33,6 +34,9 @@ final class SyncCommand implements Callable<Integer> {
 
     private static final Logger LOG = LoggerFactory.getLogger(SyncCommand.class);
 
+    /** How long the process lives on for a clean stop. */
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
     @Parameters(
             paramLabel = "DIR",
             description =
@@ -56,9 +60,8 @@ final class SyncCommand implements Callable<Integer> {
         CorefileFolder.prepare(directory);
         DirectoryPublisher publisher = new DirectoryPublisher(directory);
         Semaphore changes = new Semaphore(0);
-        Thread main = Thread.currentThread();
-        Runtime.getRuntime().addShutdownHook(new Thread(main::interrupt));
-        try (KubernetesClient client = new KubernetesClientBuilder().build()) {
+        try (Termination termination = new Termination(PATIENCE, changes::release);
+                KubernetesClient client = new KubernetesClientBuilder().build()) {
             String watched = Objects.requireNonNullElseGet(
                     namespace, () -> Objects.requireNonNullElse(client.getNamespace(), "default"));
             try (SharedIndexInformer<ConfigMap> informer = client.configMaps()
@@ -70,13 +73,12 @@ final class SyncCommand implements Callable<Integer> {
                         .addKeyValue("directory", directory)
                         .log("Following the zones' ConfigMaps");
                 copy(informer, publisher);
-                while (!Thread.currentThread().isInterrupted()) {
+                while (!termination.isAsked()) {
                     changes.acquire();
                     changes.drainPermits();
                     copy(informer, publisher);
                 }
             }
-        } catch (InterruptedException e) {
             LOG.info("Stopped");
         }
         return CommandLine.ExitCode.OK;

@@ -100,6 +100,15 @@ class CommandLineTest {
         assertThat(Run.of("--version").out()).startsWith("apportion ");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"operator", "sync", "local", "plan"})
+    void everyCommandHasHelp(String command) {
+        Run run = Run.of(command, "--help");
+
+        assertThat(run.code()).isZero();
+        assertThat(run.out()).contains("Usage: apportion " + command, "Exit codes:");
+    }
+
     @Test
     void theFormOfTheOutputMayBeWrittenInAnyCase() {
         assertThat(Run.of("plan", "-o", "JSON", "-f", QUICKSTART).out()).startsWith("{");
