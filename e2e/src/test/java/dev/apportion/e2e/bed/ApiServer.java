@@ -4,6 +4,8 @@ import io.fabric8.kubernetes.api.model.APIGroup;
 import io.fabric8.kubernetes.api.model.APIResource;
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.api.model.ServiceAccount;
+import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -205,6 +207,36 @@ public final class ApiServer implements AutoCloseable {
     /** A kubeconfig file for programs such as kubectl; its user may do everything. */
     public Path kubeconfig() {
         return kubeconfig;
+    }
+
+    /**
+     * Makes a service account, if it is not there, and a kubeconfig file for it. It has no rights but those that it is given.
+     */
+    public Path account(String namespace, String name) throws IOException {
+        ServiceAccount account = new ServiceAccountBuilder()
+                .withNewMetadata()
+                .withName(name)
+                .withNamespace(namespace)
+                .endMetadata()
+                .build();
+        client.resource(account).serverSideApply();
+        String given = kubectl(namespace)
+                .run("create", "token", name, "--duration=24h")
+                .orThrow()
+                .stdout()
+                .strip();
+        Path file = folder.resolve("kubeconfig-%s-%s".formatted(namespace, name));
+        return Files.writeString(file, kubeconfig(url, certificate, given));
+    }
+
+    /** Stops the server where it is: requests are accepted and never answered. */
+    public void freeze() {
+        server.signal("STOP");
+    }
+
+    /** Lets it go on. */
+    public void thaw() {
+        server.signal("CONT");
     }
 
     /** A client that may do everything and that takes the namespace where a request names none; it is the caller's to close. */

@@ -41,8 +41,18 @@ public record Apportion(Path program, Map<String, String> environment) {
 
     /** The program with the kubeconfig of a test server. */
     public Apportion against(ApiServer server) {
+        return with(server.kubeconfig());
+    }
+
+    /** The program with a kubeconfig file. */
+    public Apportion with(Path kubeconfig) {
+        return with(Map.of("KUBECONFIG", kubeconfig.toString()));
+    }
+
+    /** The program with more variables. */
+    public Apportion with(Map<String, String> more) {
         Map<String, String> variables = new HashMap<>(environment);
-        variables.put("KUBECONFIG", server.kubeconfig().toString());
+        variables.putAll(more);
         return new Apportion(program, variables);
     }
 
