@@ -77,6 +77,13 @@ final class Product implements AutoCloseable {
         operator = launch();
     }
 
+    /** Starts the operator with more variables in its environment. */
+    void startOperator(Map<String, String> environment) throws IOException {
+        ServerProcess started = launch(environment);
+        operator = started;
+        started.await("start", PATIENCE, () -> started.log().contains("Started"));
+    }
+
     /** Another operator of the same installation, started; it is the caller's to close. */
     ServerProcess newOperator(String... options) throws IOException {
         ServerProcess started = launch(options);

@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -237,9 +238,11 @@ class RightsIT {
                 .runWith(policy.replace("apportion-system", product.namespace()), "apply", "-f", "-")
                 .orThrow();
         try {
+            AtomicInteger tries = new AtomicInteger();
             product.await(
                     "the policy is in force",
-                    () -> !patched("{\"spec\":{\"containers\":[{\"name\":\"dns\",\"image\":\"evil:1\"}]}}"));
+                    () -> !patched(
+                            "{\"metadata\":{\"annotations\":{\"try\":\"%d\"}}}".formatted(tries.incrementAndGet())));
             for (String change : Set.of(
                     "{\"spec\":{\"containers\":[{\"name\":\"dns\",\"image\":\"evil:1\"}]}}",
                     "{\"spec\":{\"activeDeadlineSeconds\":1}}",

@@ -104,6 +104,7 @@ public final class ApportionOperator implements AutoCloseable {
     private final KubernetesClient leaseClient;
     private final Leadership leadership;
     private final WatchAudit audit;
+    private final ClockWatch clockWatch;
     private final Consumer<String> replaced;
     private final Map<String, String> ended = new ConcurrentHashMap<>();
     private final ScheduledExecutorService housekeeping = Executors.newSingleThreadScheduledExecutor(
@@ -146,6 +147,12 @@ public final class ApportionOperator implements AutoCloseable {
                 desk::verified,
                 meters);
         this.audit = new WatchAudit(client);
+        this.clockWatch = new ClockWatch(clock, System::nanoTime, jump -> {
+            LOG.atWarn().addKeyValue("by", jump).log("The clock was set; looking at everything again");
+            if (desk.isOpen()) {
+                desk.lookAtEverything();
+            }
+        });
         Statuses statuses = new Statuses(new Conditions(clock));
         StatusWriter writer = new StatusWriter(client, new EventWriter(client, clock, meters));
         this.operator = new Operator(configuration -> configuration
@@ -235,6 +242,7 @@ public final class ApportionOperator implements AutoCloseable {
         synced = true;
         zones.watch(settings.zoneNamespaces());
         leadership.campaign();
+        var _ = housekeeping.scheduleWithFixedDelay(clockWatch::look, 1, 1, TimeUnit.SECONDS);
         long pause = settings.reconcileInterval().toMillis();
         var _ = housekeeping.scheduleWithFixedDelay(zones::sweep, pause, pause, TimeUnit.MILLISECONDS);
         LOG.info("Started");

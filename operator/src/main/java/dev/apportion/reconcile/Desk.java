@@ -311,7 +311,8 @@ final class Desk {
         return Stream.concat(Stream.ofNullable(before), Stream.ofNullable(after));
     }
 
-    private void lookAtEverything() {
+    /** Has everything looked at again. */
+    void lookAtEverything() {
         Signals.raise(signals.pools, refs(world.pools()));
         Signals.raise(signals.zones, refs(world.zones()));
         Signals.raise(signals.services, refs(world.services()));
