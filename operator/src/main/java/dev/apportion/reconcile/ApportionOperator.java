@@ -51,6 +51,7 @@ public final class ApportionOperator implements AutoCloseable {
     private final Settings settings;
     private final Desk desk;
     private final Verifier verifier;
+    private final KubernetesClient client;
     private final Operator operator;
     private final DNSZoneReconciler zones;
     private @Nullable ScheduledFuture<?> sweeps;
@@ -64,6 +65,7 @@ public final class ApportionOperator implements AutoCloseable {
      */
     public ApportionOperator(KubernetesClient client, Settings settings, Clock clock) {
         this.settings = settings;
+        this.client = client;
         Signals signals = new Signals();
         this.desk = new Desk(new ClusterWorld(), signals, clock);
         this.verifier = new Verifier(
@@ -101,8 +103,13 @@ public final class ApportionOperator implements AutoCloseable {
         });
     }
 
-    /** Starts, and returns once every cache is filled and decisions are made. */
+    /**
+     * Starts, and returns once every cache is filled and decisions are made.
+     *
+     * @throws IllegalStateException if the custom resource definitions are not installed
+     */
     public void start() {
+        InstalledSchemas.check(client);
         operator.start();
         desk.open();
         long pause = settings.reconcileInterval().toMillis();

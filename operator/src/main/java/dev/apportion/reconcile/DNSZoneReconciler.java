@@ -11,6 +11,7 @@ import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.javaoperatorsdk.operator.api.config.informer.InformerEventSourceConfiguration;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
+import io.javaoperatorsdk.operator.api.reconciler.ErrorStatusUpdateControl;
 import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
 import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
 import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
@@ -24,7 +25,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -114,6 +117,12 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
                         && name.startsWith(zone.getSpec().coreDNS().configMap().name() + "-"))
                 .map(ResourceID::fromResource)
                 .collect(Collectors.toSet());
+    }
+
+    @Override
+    public ErrorStatusUpdateControl<DNSZone> updateErrorStatus(
+            DNSZone resource, Context<DNSZone> context, Exception e) {
+        return StatusWriter.afterFailure(e);
     }
 
     @Override
@@ -207,7 +216,12 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
         }
         try {
             Set<Ref> zones = desk.world().allZones();
-            desk.world().shards().forEach(configMap -> publisher.sweep(configMap, zones));
+            desk.world().shards().stream()
+                    .flatMap(configMap -> publisher.sweep(configMap, zones).stream())
+                    .max(Duration::compareTo)
+                    .ifPresent(pause -> CompletableFuture.delayedExecutor(
+                                    pause.toMillis(), TimeUnit.MILLISECONDS, housekeeping)
+                            .execute(this::sweep));
         } catch (RuntimeException e) {
             LOG.atWarn().setCause(e).log("Could not remove the records of zones that are gone; trying again later");
         }

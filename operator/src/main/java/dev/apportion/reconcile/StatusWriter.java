@@ -1,6 +1,7 @@
 package dev.apportion.reconcile;
 
 import dev.apportion.api.ApportionResource;
+import dev.apportion.dns.coredns.ConfigMapPublisher;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.MicroTime;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
@@ -10,6 +11,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.javaoperatorsdk.operator.api.reconciler.ErrorStatusUpdateControl;
 import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
 import java.net.HttpURLConnection;
 import java.time.Clock;
@@ -71,6 +73,17 @@ final class StatusWriter {
         return UpdateControl.patchStatus(blank);
     }
 
+    /** A resource that was deleted while it was looked at needs no status: that is no failure and nothing to try again. */
+    static <P extends HasMetadata> ErrorStatusUpdateControl<P> afterFailure(Exception failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof KubernetesClientException e && e.getCode() == HttpURLConnection.HTTP_NOT_FOUND) {
+                LOG.atDebug().addKeyValue("message", e.getMessage()).log("Deleted meanwhile");
+                return ErrorStatusUpdateControl.<P>noStatusUpdate().withNoRetry();
+            }
+        }
+        return ErrorStatusUpdateControl.defaultErrorProcessing();
+    }
+
     /**
      * Server-side apply needs the whole object to have the types of its schema; a merge patch leaves the spec alone. A value
      * that breaks a rule on an integer or string is refused even so: such an object can bear no status, and an Event tells.
@@ -102,7 +115,7 @@ final class StatusWriter {
         try {
             client.resource(event(resource, generation, reason)).create();
         } catch (KubernetesClientException e) {
-            if (e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
+            if (e.getCode() != HttpURLConnection.HTTP_CONFLICT && !ConfigMapPublisher.isNamespaceTerminating(e)) {
                 told.remove(generation);
                 throw e;
             }
