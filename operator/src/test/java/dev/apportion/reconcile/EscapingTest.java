@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.apportion.api.DNSZone;
 import dev.apportion.api.DNSZoneSpec;
 import dev.apportion.dns.Serial;
@@ -15,6 +16,7 @@ import dev.apportion.records.FixedRecord;
 import dev.apportion.records.FixedRecords;
 import dev.apportion.records.Host;
 import dev.apportion.records.HostStream;
+import dev.apportion.records.Parsed;
 import dev.apportion.records.ZoneRecords;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -38,6 +40,7 @@ import org.xbill.DNS.TXTRecord;
 /** Whatever text is let in comes out as the same value, and whatever is not is named. */
 class EscapingTest {
 
+    private static final ObjectMapper JSON = new ObjectMapper();
     private static final Shards SHARDS = new Shards(4);
 
     @Property(tries = 4000)
@@ -47,6 +50,7 @@ class EscapingTest {
         Plan plan = setting.plan();
 
         refusalsNameTheValue(setting.zones().getFirst(), plan);
+        refusalsNameTheHost(seed, setting, plan);
         for (ZoneComposer.Composed composed : plan.zones().values()) {
             AdmittedZone zone =
                     plan.admission().zones().values().iterator().next().value().orElseThrow();
@@ -71,17 +75,40 @@ class EscapingTest {
         int declared = 0;
         for (DNSZoneSpec.FixedRecord record : spec.records()) {
             declared += record.values().size();
-            boolean taken = record.values().stream()
-                    .allMatch(value ->
-                            FixedRecords.parse(judged.value().get().domain(), record.name(), record.type(), 1, value)
-                                    instanceof dev.apportion.records.Parsed.Value<FixedRecord>);
-            if (!taken) {
-                assertThat(said).contains("spec.records[%s %s]".formatted(record.name(), record.type()));
+            for (String value : record.values()) {
+                if (FixedRecords.parse(judged.value().get().domain(), record.name(), record.type(), 1, value)
+                        instanceof Parsed.Invalid<FixedRecord>) {
+                    assertThat(said).contains("spec.records[%s %s]".formatted(record.name(), record.type()));
+                    assertThat(said)
+                            .satisfiesAnyOf(
+                                    message -> assertThat(message).contains(value),
+                                    message -> assertThat(message).contains("\"" + record.name()),
+                                    message -> assertThat(message).contains(record.name() + "."),
+                                    message -> assertThat(message).contains("cannot be a CNAME", "of itself"),
+                                    message -> assertThat(message).contains("are not declared as records"));
+                }
             }
         }
         if (admitted.size() < declared) {
             assertThat(judged.findings().getFirst().reason()).isEqualTo("InvalidRecords");
         }
+    }
+
+    /** Of what is wrong with the host name itself, it says which name. */
+    private static void refusalsNameTheHost(long seed, Setting setting, Plan plan) {
+        Judged<AdmittedService> judged =
+                plan.admission().services().values().iterator().next();
+        Finding accepted = judged.findings().getFirst();
+        if (accepted.reason().equals("InvalidSpec") || accepted.reason().equals("Unreadable")) {
+            String host = OddWorlds.hostname(seed);
+            assertThat(accepted.message())
+                    .satisfiesAnyOf(
+                            message -> assertThat(message).contains(host),
+                            message -> assertThat(message)
+                                    .contains(JSON.valueToTree(host).toString()),
+                            message -> assertThat(message).contains("the labels _s and _p"));
+        }
+        assertThat(setting.services()).hasSize(1);
     }
 
     private static void readsBack(ZoneRecords zone, String directory) throws IOException {
@@ -156,7 +183,7 @@ class EscapingTest {
             return;
         }
         if (FixedRecords.parse("example.org", "t", "TXT", 1, text)
-                instanceof dev.apportion.records.Parsed.Value<FixedRecord>(FixedRecord fixed)) {
+                instanceof Parsed.Value<FixedRecord>(FixedRecord fixed)) {
             ByteArrayOutputStream served = new ByteArrayOutputStream();
             for (byte[] part : ((TXTRecord) FixedRecords.toRecord(fixed)).getStringsAsByteArrays()) {
                 served.write(part);

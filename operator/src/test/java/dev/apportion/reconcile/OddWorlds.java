@@ -166,6 +166,14 @@ public final class OddWorlds {
         return Setting.of(new OddWorlds(seed).documents("w" + Long.toUnsignedString(seed, 36)));
     }
 
+    /** The host name in the world of a seed, as it is declared. */
+    static String hostname(long seed) {
+        return new OddWorlds(seed)
+                .documents("w" + Long.toUnsignedString(seed, 36))[2]
+                .at("/spec/hostname")
+                .asText();
+    }
+
     /** What DNS says of the world of a seed, if its zone is admitted. */
     public static Optional<ZoneRecords> zone(long seed) {
         return world(seed).plan().zones().values().stream()
