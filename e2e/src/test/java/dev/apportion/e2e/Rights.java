@@ -30,7 +30,7 @@ record Rights(Path operator, Path sync) {
         kubectl.run("apply", "--server-side", "-f", FILES.resolve("rbac.yaml").toString())
                 .orThrow();
         kubectl.runWith(
-                        binding("ClusterRoleBinding", home + "-namespaces", home, "apportion-namespaces", "apportion"),
+                        binding("ClusterRoleBinding", home + "-apportion", home, "apportion-cluster", "apportion"),
                         "apply",
                         "-f",
                         "-")

@@ -2,6 +2,10 @@ package dev.apportion.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.databind.node.TextNode;
 import dev.apportion.api.ApportionResource;
 import dev.apportion.api.DNSZone;
 import dev.apportion.api.ReplicaPool;
@@ -89,6 +93,52 @@ class SchemaCasesTest {
                 .flatMap(kind -> SchemaCases.of(kind).stream())
                 .filter(one -> one.rejection() == null || one.rejection().before() == null)
                 .map(one -> DynamicTest.dynamicTest(one.kind() + " " + one, () -> javaAgrees(one)));
+    }
+
+    /** Texts that nobody connects to: what DNS answers, and a query to a source that the administrator named. */
+    private static final Set<String> FREE_TEXT = Set.of("spec.records[].values[]", "spec.rateFrom.prometheus.query");
+
+    @ParameterizedTest
+    @FieldSource("KINDS")
+    void noFieldTakesAUrl(String kind) {
+        Set<String> takers = new TreeSet<>();
+        int tried = 0;
+        for (SchemaCase one : SchemaCases.of(kind)) {
+            if (one.rejection() != null) {
+                continue;
+            }
+            for (String pointer : texts(one.object().path("spec"), "/spec")) {
+                ObjectNode object = one.object().deepCopy();
+                int last = pointer.lastIndexOf('/');
+                JsonNode parent = object.at(pointer.substring(0, last));
+                TextNode url = TextNode.valueOf("http://169.254.169.254/latest");
+                if (parent instanceof ArrayNode list) {
+                    list.set(Integer.parseInt(pointer.substring(last + 1)), url);
+                } else {
+                    ((ObjectNode) parent).set(pointer.substring(last + 1), url);
+                }
+                tried++;
+                if (refusal(new SchemaCase(pointer, kind, "spec", object, null)).isEmpty()) {
+                    takers.add(pointer.substring(1).replaceAll("/[0-9]+", "[]").replace('/', '.'));
+                }
+            }
+        }
+        assertThat(tried).isPositive();
+        assertThat(takers).isSubsetOf(FREE_TEXT);
+    }
+
+    private static List<String> texts(JsonNode node, String pointer) {
+        List<String> texts = new ArrayList<>();
+        if (node.isTextual()) {
+            texts.add(pointer);
+        }
+        for (int i = 0; node.isArray() && i < Math.min(node.size(), 3); i++) {
+            texts.addAll(texts(node.path(i), pointer + "/" + i));
+        }
+        node.properties().stream()
+                .filter(field -> !field.getKey().contains("/"))
+                .forEach(field -> texts.addAll(texts(field.getValue(), pointer + "/" + field.getKey())));
+        return texts;
     }
 
     private void javaAgrees(SchemaCase one) {

@@ -33,6 +33,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -53,7 +54,7 @@ final class Manifests implements World {
     private final List<TrafficService> services = new ArrayList<>();
     private final List<TrafficStream> streams = new ArrayList<>();
     private final Map<Ref, List<EndpointSlice>> slices = new HashMap<>();
-    private final Map<Ref, Map<String, String>> pods = new HashMap<>();
+    private final Map<Ref, Pod> pods = new HashMap<>();
     private final Map<String, Map<String, String>> namespaces = new HashMap<>();
     private final Map<String, Path> seen = new HashMap<>();
 
@@ -162,9 +163,7 @@ final class Manifests implements World {
             }
             case "v1/Pod" -> {
                 Pod pod = one(document, Pod.class, file, number);
-                pods.put(
-                        Ref.of(pod),
-                        Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.of()));
+                pods.put(Ref.of(pod), pod);
             }
             case "v1/Namespace" -> {
                 Namespace namespace = one(document, Namespace.class, file, number);
@@ -274,7 +273,14 @@ final class Manifests implements World {
 
     @Override
     public Map<String, String> podAnnotations(Ref pod) {
-        return pods.getOrDefault(pod, Map.of());
+        return Optional.ofNullable(pods.get(pod))
+                .map(found -> found.getMetadata().getAnnotations())
+                .orElse(Map.of());
+    }
+
+    @Override
+    public boolean podHasEnded(Ref pod) {
+        return Optional.ofNullable(pods.get(pod)).filter(World::hasEnded).isPresent();
     }
 
     @Override

@@ -19,6 +19,8 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +30,12 @@ import org.jspecify.annotations.Nullable;
  * it, and the younger one takes over when the older one goes. Immutable.
  */
 public final class Admission {
+
+    /** The names of objects (RFC 1123, section 2.1, several labels). */
+    private static final Pattern NAME =
+            Pattern.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*");
+
+    private static final int LONGEST_NAME = 253;
 
     private final SortedMap<Ref, Judged<AdmittedZone>> zones;
     private final SortedMap<Ref, Judged<AdmittedPool>> pools;
@@ -89,12 +97,28 @@ public final class Admission {
     /** Judges all resources. Pure. */
     public static Admission of(World world) {
         SortedMap<Ref, Judged<AdmittedPool>> pools = new TreeMap<>();
-        world.pools().forEach(pool -> pools.put(Ref.of(pool), PoolAdmission.judge(pool)));
+        world.pools().forEach(pool -> pools.put(Ref.of(pool), ifNamed(pool, () -> PoolAdmission.judge(pool))));
         Judge judge = new Judge(world, pools);
         judge.zones();
         judge.services();
         judge.streams();
         return new Admission(judge.zones, pools, judge.services, judge.streams);
+    }
+
+    /** Manifests in a folder have not been through an API server, which takes no other names. */
+    private static <T> Judged<T> ifNamed(HasMetadata resource, Supplier<Judged<T>> judge) {
+        for (Map.Entry<String, String> name : List.of(
+                Map.entry("name", resource.getMetadata().getName()),
+                Map.entry("namespace", resource.getMetadata().getNamespace()))) {
+            if (name.getValue().length() > LONGEST_NAME
+                    || !NAME.matcher(name.getValue()).matches()) {
+                return Judged.rejected(
+                        "InvalidSpec",
+                        "metadata.%s: \"%s\" is not a name that Kubernetes takes: lower-case letters, digits, hyphens and dots, at most %d"
+                                .formatted(name.getKey(), name.getValue(), LONGEST_NAME));
+            }
+        }
+        return judge.get();
     }
 
     public Optional<AdmittedZone> zone(Ref ref) {
@@ -166,7 +190,7 @@ public final class Admission {
                                 .add(service));
             }
             for (DNSZone zone : world.zones().stream().sorted(AGE).toList()) {
-                Judged<AdmittedZone> judged = ZoneAdmission.judge(zone);
+                Judged<AdmittedZone> judged = ifNamed(zone, () -> ZoneAdmission.judge(zone));
                 if (judged.value().isPresent()) {
                     judged = unlessTaken(zone, judged, claims);
                 }
@@ -210,8 +234,10 @@ public final class Admission {
 
         void services() {
             for (TrafficService service : world.services().stream().sorted(AGE).toList()) {
-                Judged<AdmittedService> judged = ServiceAdmission.judge(
-                        service, zones, pools, this::closest, hosts::get, world::namespaceLabels);
+                Judged<AdmittedService> judged = ifNamed(
+                        service,
+                        () -> ServiceAdmission.judge(
+                                service, zones, pools, this::closest, hosts::get, world::namespaceLabels));
                 judged.value().ifPresent(admitted -> hosts.put(admitted.hostname(), admitted));
                 services.put(Ref.of(service), judged);
             }
@@ -234,8 +260,9 @@ public final class Admission {
             Map<Ref, Map<IPAddress, Ref>> blocks = new HashMap<>();
             Map<Ref, Ref> everyoneElse = new HashMap<>();
             for (TrafficStream stream : world.streams().stream().sorted(AGE).toList()) {
-                Judged<AdmittedStream> judged =
-                        StreamAdmission.judge(stream, ref -> services.get(ref), ref -> value(pools, ref));
+                Judged<AdmittedStream> judged = ifNamed(
+                        stream,
+                        () -> StreamAdmission.judge(stream, ref -> services.get(ref), ref -> value(pools, ref)));
                 if (judged.value().isPresent()) {
                     judged = unlessTaken(judged, blocks, everyoneElse);
                 }

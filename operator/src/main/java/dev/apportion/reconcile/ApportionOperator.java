@@ -99,6 +99,7 @@ public final class ApportionOperator implements AutoCloseable {
     private final Meters meters = new Meters();
     private final Desk desk;
     private final Verifier verifier;
+    private final KubernetesClient client;
     private final Operator operator;
     private final DNSZoneReconciler zones;
     private final KubernetesClient leaseClient;
@@ -125,6 +126,7 @@ public final class ApportionOperator implements AutoCloseable {
     public ApportionOperator(KubernetesClient client, Settings settings, Clock clock, Consumer<String> replaced) {
         this.settings = settings;
         this.replaced = replaced;
+        this.client = client;
         Signals signals = new Signals();
         Leadership.Terms terms = new Leadership.Terms(
                 settings.lease().namespace(),
@@ -223,10 +225,12 @@ public final class ApportionOperator implements AutoCloseable {
      * to tell of a kind it waits, and {@code /readyz} says why.
      *
      * @throws IOException if the address of the HTTP port cannot be had
+     * @throws IllegalStateException if the custom resource definitions are not installed
      */
     public void start() throws IOException, InterruptedException {
         http = HttpPort.open(settings.http(), this::health, () -> meters.scrape(this::gauges));
         LOG.atInfo().addKeyValue("address", http.address()).log("Serving /healthz, /readyz and /metrics");
+        InstalledSchemas.check(client);
         long audits = settings.auditInterval().toMillis();
         var _ = auditing.scheduleWithFixedDelay(
                 () -> audit.audit(collections(), synced), 0, audits, TimeUnit.MILLISECONDS);

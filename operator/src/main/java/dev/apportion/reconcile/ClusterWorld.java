@@ -73,6 +73,14 @@ final class ClusterWorld implements World {
     }
 
     @Override
+    public boolean podHasEnded(Ref pod) {
+        return present(pods)
+                .get(new ResourceID(pod.name(), pod.namespace()))
+                .filter(World::hasEnded)
+                .isPresent();
+    }
+
+    @Override
     public Map<String, String> namespaceLabels(String namespace) {
         return present(namespaces)
                 .get(new ResourceID(namespace))

@@ -11,6 +11,7 @@ import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.javaoperatorsdk.operator.api.config.informer.InformerEventSourceConfiguration;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
+import io.javaoperatorsdk.operator.api.reconciler.ErrorStatusUpdateControl;
 import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
 import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
 import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
@@ -23,7 +24,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -131,6 +134,12 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
     }
 
     @Override
+    public ErrorStatusUpdateControl<DNSZone> updateErrorStatus(
+            DNSZone resource, Context<DNSZone> context, Exception e) {
+        return StatusWriter.afterFailure(e);
+    }
+
+    @Override
     public UpdateControl<DNSZone> reconcile(DNSZone zone, Context<DNSZone> context) {
         if (!desk.isOpen()) {
             return UpdateControl.noUpdate();
@@ -224,7 +233,12 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
         }
         try {
             Set<Ref> zones = desk.world().allZones();
-            shards.all().forEach(configMap -> publisher.sweep(configMap, zones));
+            shards.all().stream()
+                    .flatMap(configMap -> publisher.sweep(configMap, zones).stream())
+                    .max(Duration::compareTo)
+                    .ifPresent(pause -> CompletableFuture.delayedExecutor(
+                                    pause.toMillis(), TimeUnit.MILLISECONDS, housekeeping)
+                            .execute(this::sweep));
         } catch (RuntimeException e) {
             LOG.atWarn().setCause(e).log("Could not remove the records of zones that are gone; trying again later");
         }

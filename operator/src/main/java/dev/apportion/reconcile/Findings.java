@@ -81,10 +81,15 @@ final class Findings {
                     "%d of %d ready replicas are in no answer: %s; maybe raise spec.maxReplicas of a service"
                             .formatted(unused.size(), ready, listed(unused)));
         }
+        List<String> shared = plan.inSeveralSites();
         return Finding.yes(
                 Finding.ALLOCATED,
                 "Allocated",
-                "%d streams over %d replicas".formatted(plan.streams().size(), ready));
+                "%d streams over %d replicas".formatted(plan.streams().size(), ready)
+                        + (shared.isEmpty()
+                                ? ""
+                                : "; the addresses of %s are in more than one site, and their capacity counts in each"
+                                        .formatted(listed(shared))));
     }
 
     private static String listed(List<String> names) {

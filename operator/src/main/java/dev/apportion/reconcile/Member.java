@@ -1,6 +1,7 @@
 package dev.apportion.reconcile;
 
 import inet.ipaddr.IPAddress;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -26,6 +27,13 @@ public record Member(
         Ready,
         NotReady,
         Draining
+    }
+
+    /** The same replica with one more reason. */
+    Member because(String reason) {
+        List<String> reasons = new ArrayList<>(because);
+        reasons.add(reason);
+        return new Member(name, site, capacity, addresses, state, reasons);
     }
 
     public boolean isReady() {

@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.api.model.discovery.v1.Endpoint;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointConditions;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,6 +20,7 @@ import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the replicas of a pool from EndpointSlices, pod annotations and fixed endpoints. Pure. */
@@ -49,7 +51,7 @@ public final class Members {
                                     world);
                     });
         }
-        return withUniqueNames(members);
+        return withShared(withUniqueNames(members));
     }
 
     private static List<Member> fixed(AdmittedPool.Site site, AdmittedPool.Source.Fixed fixed) {
@@ -164,9 +166,14 @@ public final class Members {
             because.add(
                     "annotation %s ignored: \"%s\" is neither true nor false".formatted(DRAIN_ANNOTATION, draining));
         }
+        boolean ended = sighting.pod != null && world.podHasEnded(new Ref(namespace, sighting.pod));
+        if (ended) {
+            because.add("the pod has ended");
+        }
+        List<IPAddress> serving = ended ? List.of() : List.copyOf(sighting.serving);
         Member.State state =
-                sighting.serving.isEmpty() ? Member.State.NotReady : drain ? Member.State.Draining : Member.State.Ready;
-        return new Member(name, site.name(), capacity, List.copyOf(sighting.serving), state, because);
+                serving.isEmpty() ? Member.State.NotReady : drain ? Member.State.Draining : Member.State.Ready;
+        return new Member(name, site.name(), capacity, serving, state, because);
     }
 
     private static OptionalDouble positive(String text) {
@@ -176,6 +183,29 @@ public final class Members {
         } catch (IllegalArgumentException e) {
             return OptionalDouble.empty();
         }
+    }
+
+    /** Says where replicas of two sites are one: each site counts the whole capacity, and only people know how to divide it. */
+    private static List<Member> withShared(List<Member> members) {
+        Map<IPAddress, List<Member>> byAddress = new HashMap<>();
+        members.forEach(member -> member.addresses()
+                .forEach(address -> byAddress
+                        .computeIfAbsent(address, key -> new ArrayList<>())
+                        .add(member)));
+        return members.stream()
+                .map(member -> {
+                    Set<String> others = member.addresses().stream()
+                            .flatMap(address -> byAddress.getOrDefault(address, List.of()).stream())
+                            .map(Member::site)
+                            .filter(site -> !site.equals(member.site()))
+                            .collect(Collectors.toCollection(TreeSet::new));
+                    return others.isEmpty()
+                            ? member
+                            : member.because(
+                                    "also in the site %s, where its capacity counts again; maybe the selectors overlap"
+                                            .formatted(String.join(", ", others)));
+                })
+                .toList();
     }
 
     /** Two sites may hold replicas of one name; the later one is told apart by its site's name. */

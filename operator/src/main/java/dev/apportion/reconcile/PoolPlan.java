@@ -1,7 +1,10 @@
 package dev.apportion.reconcile;
 
 import inet.ipaddr.IPAddress;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -67,6 +70,22 @@ public record PoolPlan(
                 .filter(candidate -> candidate.demand().service().equals(service)
                         && candidate.demand().stream().equals(stream))
                 .findFirst();
+    }
+
+    /** The names of the ready replicas whose addresses are in more than one site. */
+    public List<String> inSeveralSites() {
+        Map<IPAddress, Set<String>> sites = new HashMap<>();
+        List<Member> ready =
+                replicas.stream().map(Replica::member).filter(Member::isReady).toList();
+        ready.forEach(member -> member.addresses()
+                .forEach(address ->
+                        sites.computeIfAbsent(address, key -> new HashSet<>()).add(member.site())));
+        return ready.stream()
+                .filter(member -> member.addresses().stream()
+                        .anyMatch(
+                                address -> sites.getOrDefault(address, Set.of()).size() > 1))
+                .map(Member::name)
+                .toList();
     }
 
     public long ready() {

@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
 import io.fabric8.kubernetes.client.informers.cache.ReducedStateItemStore;
 import io.javaoperatorsdk.operator.api.config.informer.InformerEventSourceConfiguration;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
+import io.javaoperatorsdk.operator.api.reconciler.ErrorStatusUpdateControl;
 import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
 import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
 import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
@@ -52,15 +53,18 @@ final class ReplicaPoolReconciler implements Reconciler<ReplicaPool> {
                 InformerEventSourceConfiguration.from(Pod.class, ReplicaPool.class)
                         .withName("pods")
                         .withNamespacesInheritedFromController()
+                        // By name, because that is how a pod is looked up.
                         .withItemStore(new ReducedStateItemStore<>(
-                                ReducedStateItemStore.UID_KEY_STATE,
+                                ReducedStateItemStore.NAME_KEY_STATE,
                                 Pod.class,
                                 context.getClient().getKubernetesSerialization(),
-                                "metadata.annotations"))
+                                "metadata.annotations",
+                                "status.phase"))
                         .withSecondaryToPrimaryMapper(pod -> poolsIn(pod, found -> true))
-                        .withOnAddFilter(pod -> !declarations(pod).isEmpty())
+                        .withOnAddFilter(pod -> !declarations(pod).isEmpty() || World.hasEnded(pod))
                         .withOnUpdateFilter(
-                                (after, before) -> !declarations(after).equals(declarations(before)))
+                                (after, before) -> !declarations(after).equals(declarations(before))
+                                        || World.hasEnded(after) != World.hasEnded(before))
                         .withOnDeleteFilter((pod, unknown) -> false)
                         .build(),
                 context);
@@ -106,6 +110,12 @@ final class ReplicaPoolReconciler implements Reconciler<ReplicaPool> {
                                         && service.test(site.service().name())))
                 .map(ResourceID::fromResource)
                 .collect(Collectors.toSet());
+    }
+
+    @Override
+    public ErrorStatusUpdateControl<ReplicaPool> updateErrorStatus(
+            ReplicaPool resource, Context<ReplicaPool> context, Exception e) {
+        return StatusWriter.afterFailure(e);
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.apportion.reconcile;
 
 import dev.apportion.api.ApportionResource;
 import dev.apportion.api.ResourceStatus;
+import dev.apportion.dns.coredns.ConfigMapPublisher;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
@@ -9,6 +10,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.javaoperatorsdk.operator.api.reconciler.ErrorStatusUpdateControl;
 import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
 import java.net.HttpURLConnection;
 import java.util.Locale;
@@ -69,6 +71,17 @@ final class StatusWriter {
         blank.setStatus(status);
         transition(resource, status);
         return UpdateControl.patchStatus(blank);
+    }
+
+    /** A resource that was deleted while it was looked at needs no status: that is no failure and nothing to try again. */
+    static <P extends HasMetadata> ErrorStatusUpdateControl<P> afterFailure(Exception failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof KubernetesClientException e && e.getCode() == HttpURLConnection.HTTP_NOT_FOUND) {
+                LOG.atDebug().addKeyValue("message", e.getMessage()).log("Deleted meanwhile");
+                return ErrorStatusUpdateControl.<P>noStatusUpdate().withNoRetry();
+            }
+        }
+        return ErrorStatusUpdateControl.defaultErrorProcessing();
     }
 
     /**
@@ -164,7 +177,7 @@ final class StatusWriter {
                     "Read",
                     Objects.requireNonNullElse(reason, "the spec does not fit its type"));
         } catch (KubernetesClientException e) {
-            if (e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
+            if (e.getCode() != HttpURLConnection.HTTP_CONFLICT && !ConfigMapPublisher.isNamespaceTerminating(e)) {
                 told.remove(generation);
                 throw e;
             }

@@ -4,6 +4,7 @@ import dev.apportion.api.DNSZone;
 import dev.apportion.api.TrafficService;
 import dev.apportion.api.TrafficServiceStatus;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
+import io.javaoperatorsdk.operator.api.reconciler.ErrorStatusUpdateControl;
 import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
 import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
 import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
@@ -32,6 +33,12 @@ final class TrafficServiceReconciler implements Reconciler<TrafficService> {
     public List<EventSource<?, TrafficService>> prepareEventSources(EventSourceContext<TrafficService> context) {
         desk.world().services = context.getPrimaryCache();
         return List.of(signals.services, new PrimaryChanges<>("service-changes", desk::serviceChanged));
+    }
+
+    @Override
+    public ErrorStatusUpdateControl<TrafficService> updateErrorStatus(
+            TrafficService resource, Context<TrafficService> context, Exception e) {
+        return StatusWriter.afterFailure(e);
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.apportion.reconcile;
 import dev.apportion.api.TrafficStream;
 import dev.apportion.api.TrafficStreamStatus;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
+import io.javaoperatorsdk.operator.api.reconciler.ErrorStatusUpdateControl;
 import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
 import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
 import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
@@ -31,6 +32,12 @@ final class TrafficStreamReconciler implements Reconciler<TrafficStream> {
     public List<EventSource<?, TrafficStream>> prepareEventSources(EventSourceContext<TrafficStream> context) {
         desk.world().streams = context.getPrimaryCache();
         return List.of(signals.streams, new PrimaryChanges<>("stream-changes", desk::streamChanged));
+    }
+
+    @Override
+    public ErrorStatusUpdateControl<TrafficStream> updateErrorStatus(
+            TrafficStream resource, Context<TrafficStream> context, Exception e) {
+        return StatusWriter.afterFailure(e);
     }
 
     @Override

@@ -5,6 +5,7 @@ import dev.apportion.api.ReplicaPool;
 import dev.apportion.api.TrafficService;
 import dev.apportion.api.TrafficStream;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
 import java.util.List;
 import java.util.Map;
@@ -26,6 +27,15 @@ public interface World {
 
     /** The annotations of a pod; empty when the pod is not known. */
     Map<String, String> podAnnotations(Ref pod);
+
+    /** Says whether a pod has run to its end, well or not: whatever an EndpointSlice still says, it serves nothing any more. */
+    boolean podHasEnded(Ref pod);
+
+    /** Says whether a pod's phase is one that it never leaves. */
+    static boolean hasEnded(Pod pod) {
+        String phase = pod.getStatus() == null ? null : pod.getStatus().getPhase();
+        return "Succeeded".equals(phase) || "Failed".equals(phase);
+    }
 
     /** The labels of a namespace; empty when it is not known. */
     Map<String, String> namespaceLabels(String namespace);

@@ -40,6 +40,8 @@ final class ZonePublisher {
     private static final Duration AFTER_FAILURE = Duration.ofSeconds(2);
 
     private static final String NOT_LEADING = "the lease is not held for certain, so nothing is written";
+    /** Nobody waits for a removal as somebody waits for new answers. */
+    private static final Duration AFTER_FAILED_REMOVAL = Duration.ofSeconds(30);
 
     private final KubernetesClient client;
     private final ConfigMapPublisher publisher;
@@ -261,36 +263,70 @@ final class ZonePublisher {
         return new Write.Done(serial.map(Serial::value).orElse(0L));
     }
 
-    /** Takes the zones out of a ConfigMap whose DNSZone is gone. */
-    void sweep(ConfigMap configMap, Set<Ref> zones) {
-        states(configMap).forEach(state -> {
-            if (state instanceof ShardState.Published readable
-                    && !zones.contains(Ref.parse(readable.part().owner()))) {
-                String name = configMap.getMetadata().getName();
-                String base = name.substring(0, name.lastIndexOf('-'));
-                CoreDnsLayout layout = new CoreDnsLayout(
-                        configMap.getMetadata().getNamespace(),
-                        base,
-                        new Shards(readable.shards()),
-                        readable.directory());
-                OptionalLong epoch = mandate.epoch();
-                if (epoch.isEmpty()) {
-                    return;
-                }
-                Publication publication = publisher.publish(ShardChange.remove(
-                        configMap, state.domain(), layout, state.shard(), new Claim(0, epoch.getAsLong())));
-                if (publication instanceof Publication.Outranked(long other)) {
-                    mandate.outranked(other);
-                }
-                if (publication instanceof Publication.Written(Optional<Serial> serial, ConfigMap written)) {
-                    cache.written(written);
-                }
+    /**
+     * Takes the zones out of a ConfigMap whose DNSZone is gone.
+     *
+     * @return when to look again, where something could not be removed
+     */
+    Optional<Duration> sweep(ConfigMap configMap, Set<Ref> zones) {
+        return states(configMap)
+                .flatMap(state -> state instanceof ShardState.Published readable
+                                && !zones.contains(Ref.parse(readable.part().owner()))
+                        ? remove(configMap, readable).stream()
+                        : Stream.empty())
+                .toList()
+                .stream()
+                .max(Duration::compareTo);
+    }
+
+    private Optional<Duration> remove(ConfigMap configMap, ShardState.Published zone) {
+        String name = configMap.getMetadata().getName();
+        CoreDnsLayout layout = new CoreDnsLayout(
+                configMap.getMetadata().getNamespace(),
+                name.substring(0, name.lastIndexOf('-')),
+                new Shards(zone.shards()),
+                zone.directory());
+        OptionalLong epoch = mandate.epoch();
+        if (epoch.isEmpty()) {
+            return Optional.of(AFTER_FAILURE);
+        }
+        Publication publication = publisher.publish(
+                ShardChange.remove(configMap, zone.domain(), layout, zone.shard(), new Claim(0, epoch.getAsLong())));
+        count(publication);
+        return switch (publication) {
+            case Publication.Unchanged unchanged -> Optional.empty();
+            case Publication.Written(Optional<Serial> serial, ConfigMap written) -> {
+                cache.written(written);
                 LOG.atInfo()
-                        .addKeyValue("domain", state.domain())
+                        .addKeyValue("domain", zone.domain())
                         .addKeyValue("configMap", name)
-                        .addKeyValue("outcome", publication)
                         .log("Removed a zone that has no DNSZone any more");
+                yield Optional.empty();
             }
-        });
+            case Publication.Fenced fenced -> {
+                cache.refuted(Ref.of(configMap));
+                yield Optional.of(AFTER_FENCE);
+            }
+            case Publication.Outranked(long other) -> {
+                mandate.outranked(other);
+                yield Optional.of(AFTER_FAILURE);
+            }
+            case Publication.Refused(ShardChange.Reason reason, String message) -> {
+                couldNotRemove(zone, name, message);
+                yield Optional.empty();
+            }
+            case Publication.Failed(int code, String message, Optional<Duration> after) -> {
+                couldNotRemove(zone, name, message);
+                yield Optional.of(after.orElse(AFTER_FAILED_REMOVAL));
+            }
+        };
+    }
+
+    private static void couldNotRemove(ShardState.Published zone, String configMap, String error) {
+        LOG.atWarn()
+                .addKeyValue("domain", zone.domain())
+                .addKeyValue("configMap", configMap)
+                .addKeyValue("error", error)
+                .log("Could not remove a zone that has no DNSZone any more");
     }
 }

@@ -20,6 +20,9 @@ public final class Addresses {
     /** Keeps out what the library also takes: spaces around, wildcards, ranges, zone indexes, a prefix length of 08. */
     private static final Pattern CHARACTERS = Pattern.compile("[0-9a-fA-F:.]+(/(0|[1-9][0-9]*))?");
 
+    /** The prefix of IPv4-mapped addresses, ::ffff:0:0/96 (RFC 4291, section 2.5.5.2), in bits. */
+    private static final int MAPPED_PREFIX = 96;
+
     private Addresses() {}
 
     /** Reads one address: dotted decimal IPv4 without leading zeros, or IPv6 (RFC 4291) without a zone index. */
@@ -50,6 +53,9 @@ public final class Addresses {
                         text,
                         "it has host bits; maybe the block %s is meant"
                                 .formatted(block.toPrefixBlock().toCanonicalString()));
+            }
+            if (isMapped(block.getLower()) && block.getNetworkPrefixLength() >= MAPPED_PREFIX) {
+                return notABlock(text, "these are IPv4 addresses in IPv6 clothes; write the block as IPv4");
             }
             return new Parsed.Value<>(block);
         } catch (AddressStringException | IncompatibleAddressException e) {

@@ -19,6 +19,9 @@ public final class DomainNames {
 
     private static final String WILDCARD = "*";
 
+    /** What the two standards of internationalised names read differently: RFC 3490 as other letters, RFC 5891 as themselves. */
+    private static final Pattern AMBIGUOUS = Pattern.compile("[\\u00df\\u1e9e\\u03c2\\u200c\\u200d]");
+
     private DomainNames() {}
 
     /**
@@ -50,6 +53,12 @@ public final class DomainNames {
             if (label.isEmpty()) {
                 return invalid(text, "it has an empty label (two dots in a row, or a dot in front)");
             }
+        }
+        if (AMBIGUOUS.matcher(bare).find()) {
+            return invalid(
+                    text,
+                    "\u00df, \u03c2 and joiners are another name to older programs than to newer ones; write the"
+                            + " A-label (xn--...) that is meant");
         }
         String ascii;
         try {

@@ -12,6 +12,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +35,12 @@ public final class FixedRecords {
     private static final int STRING_BYTES = 255;
 
     private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
+    private static final Pattern NOT_ASCII = Pattern.compile("[^\\x00-\\x7f]");
+    private static final Pattern FIELD = Pattern.compile("[^ ]+");
+
+    /** Where a name stands among the fields of a type's data, counted from zero. */
+    private static final Map<String, Integer> NAME_FIELDS =
+            Map.of("CNAME", 0, "NS", 0, "PTR", 0, "MX", 1, "SRV", 3, "HTTPS", 1, "SVCB", 1);
 
     private FixedRecords() {}
 
@@ -72,7 +79,12 @@ public final class FixedRecords {
                 }
                 try {
                     Name origin = Name.fromString(domain + ".");
-                    Record read = record(Name.fromString(owner + "."), number, ttlSeconds, value, origin);
+                    Record read = record(
+                            Name.fromString(owner + "."),
+                            number,
+                            ttlSeconds,
+                            withCanonicalName(mnemonic, value),
+                            origin);
                     yield new Parsed.Value<>(new FixedRecord(owner, mnemonic, ttlSeconds, data(read)));
                 } catch (IOException | RuntimeException e) {
                     yield new Parsed.Invalid<>("%s is not the data of a record of type %s: %s"
@@ -130,12 +142,39 @@ public final class FixedRecords {
         return conflicts;
     }
 
+    /** The data with the name in it as every name is: in lower case, in A-labels. */
+    private static String withCanonicalName(String type, String value) throws IOException {
+        Integer field = NAME_FIELDS.get(type);
+        Matcher fields = FIELD.matcher(value);
+        for (int i = 0; field != null && fields.find(); i++) {
+            if (i == field) {
+                return value.substring(0, fields.start())
+                        + canonicalName(fields.group())
+                        + value.substring(fields.end());
+            }
+        }
+        return value;
+    }
+
+    private static String canonicalName(String name) throws IOException {
+        if (!NOT_ASCII.matcher(name).find()) {
+            return name.toLowerCase(Locale.ROOT);
+        }
+        return switch (DomainNames.parse(name)) {
+            case Parsed.Value<String>(String canonical) -> name.endsWith(".") ? canonical + "." : canonical;
+            case Parsed.Invalid<String>(String problem) -> throw new TextParseException(problem);
+        };
+    }
+
     private static Record record(Name owner, int type, int ttlSeconds, String value, Name origin) throws IOException {
         if (type == Type.TXT && !value.stripLeading().startsWith("\"")) {
             return new TXTRecord(owner, DClass.IN, ttlSeconds, strings(value));
         }
         if (CONTROL.matcher(value).find()) {
             throw new TextParseException("it holds a control character");
+        }
+        if (type != Type.TXT && NOT_ASCII.matcher(value).find()) {
+            throw new TextParseException("it holds other characters than ASCII; maybe write them as \\DDD");
         }
         if (hasComment(value)) {
             throw new TextParseException("it holds a comment");

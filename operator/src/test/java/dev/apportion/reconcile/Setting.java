@@ -40,7 +40,7 @@ final class Setting implements World {
     private final List<TrafficService> services = new ArrayList<>();
     private final List<TrafficStream> streams = new ArrayList<>();
     private final List<EndpointSlice> slices = new ArrayList<>();
-    private final Map<Ref, Map<String, String>> pods = new HashMap<>();
+    private final Map<Ref, Pod> pods = new HashMap<>();
 
     static Setting of(String... documents) {
         Setting setting = new Setting();
@@ -48,6 +48,18 @@ final class Setting implements World {
                 YAML.readerFor(JsonNode.class).readValues(String.join("---\n", documents))) {
             while (read.hasNextValue()) {
                 setting.take(read.nextValue());
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return setting;
+    }
+
+    static Setting of(JsonNode... documents) {
+        Setting setting = new Setting();
+        try {
+            for (JsonNode document : documents) {
+                setting.take(document);
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -130,7 +142,7 @@ final class Setting implements World {
             case "EndpointSlice" -> slices.add(read(document, EndpointSlice.class));
             case "Pod" -> {
                 Pod pod = read(document, Pod.class);
-                pods.put(Ref.of(pod), pod.getMetadata().getAnnotations());
+                pods.put(Ref.of(pod), pod);
             }
             default -> throw new IllegalArgumentException("a test needs no " + document.path("kind"));
         }
@@ -189,7 +201,14 @@ final class Setting implements World {
 
     @Override
     public Map<String, String> podAnnotations(Ref pod) {
-        return pods.getOrDefault(pod, Map.of());
+        return Optional.ofNullable(pods.get(pod))
+                .map(found -> found.getMetadata().getAnnotations())
+                .orElse(Map.of());
+    }
+
+    @Override
+    public boolean podHasEnded(Ref pod) {
+        return Optional.ofNullable(pods.get(pod)).filter(World::hasEnded).isPresent();
     }
 
     @Override

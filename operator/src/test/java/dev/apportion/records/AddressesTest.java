@@ -78,7 +78,10 @@ class AddressesTest {
                 "10.1.0.0/255.255.0.0",
                 "10.1.0.0/016",
                 "/8",
-                "10.01.0.0/16"
+                "10.01.0.0/16",
+                "::ffff:10.0.0.0/104",
+                "::ffff:0:0/96",
+                "::ffff:192.0.2.1/128"
             })
     void notBlocks(String text) {
         assertThat(Addresses.parseBlock(text)).isInstanceOf(Parsed.Invalid.class);

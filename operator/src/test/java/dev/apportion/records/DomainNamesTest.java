@@ -40,7 +40,12 @@ class DomainNamesTest {
                 "a/b",
                 "a\nb",
                 "a\"b.example",
-                "b{}.example"
+                "b{}.example",
+                "straße.example",
+                "STRAẞE.example",
+                "βόλος.example",
+                "a\u200db.example",
+                "a\u3002\u3002b"
             })
     void refuses(String text) {
         assertThat(DomainNames.parse(text)).isInstanceOf(Parsed.Invalid.class);

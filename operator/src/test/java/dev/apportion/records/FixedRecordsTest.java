@@ -21,6 +21,10 @@ class FixedRecordsTest {
         www         | CNAME | lb.example.net           | www.example.org  | lb.example.net.example.org.
         www.example.org  | A | 192.0.2.1               | www.example.org  | 192.0.2.1
         www.example.org. | A | 192.0.2.1               | www.example.org  | 192.0.2.1
+        www         | CNAME | LB.Example.NET.          | www.example.org  | lb.example.net.
+        www         | CNAME | Bücher                   | www.example.org  | xn--bcher-kva.example.org.
+        @           | MX    | 10  MAIL.bücher.example. | example.org      | 10 mail.xn--bcher-kva.example.
+        h           | HTTPS | 1 Svc.Example.NET. alpn="h2,h3" | h.example.org | 1 svc.example.net. alpn=h2,h3
         x           | AAAA  | 2001:DB8:0:0::1          | x.example.org    | 2001:db8:0:0:0:0:0:1
         bücher      | A     | 192.0.2.1                | xn--bcher-kva.example.org | 192.0.2.1
         *           | A     | 192.0.2.1                | *.example.org    | 192.0.2.1
@@ -55,6 +59,9 @@ class FixedRecordsTest {
         x      | A      | 192.0.2.1 ; note | comment
         x      | MX     | mail             | mail
         x      | MX     | 10 a..b          | a..b
+        x      | CNAME  | bü cher.         | bü cher.
+        x      | CNAME  | straße.example.  | A-label
+        x      | CAA    | 0 issue "bücher" | other characters than ASCII
         a..b   | A      | 192.0.2.1        | "a..b" is not a domain name: it has an empty label
         -x     | A      | 192.0.2.1        | the label "-x" may hold
         a b    | A      | 192.0.2.1        | the label "a b" may hold

@@ -2,12 +2,14 @@ package dev.apportion.dns.coredns;
 
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.Status;
+import io.fabric8.kubernetes.api.model.StatusCause;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Writes the changes of shards to ConfigMaps: one request for each change, never retried here. */
@@ -52,6 +54,9 @@ public final class ConfigMapPublisher {
         Status status = e.getStatus();
         String message =
                 status != null && status.getMessage() != null ? status.getMessage() : String.valueOf(e.getMessage());
+        if (isNamespaceTerminating(e)) {
+            return new Publication.Refused(ShardChange.Reason.NamespaceTerminating, message);
+        }
         return switch (e.getCode()) {
             case 409 -> new Publication.Fenced(409, message);
             case 404 ->
@@ -67,12 +72,21 @@ public final class ConfigMapPublisher {
         };
     }
 
+    /** Says whether a request failed because its namespace is being deleted. */
+    public static boolean isNamespaceTerminating(KubernetesClientException e) {
+        return hasCause(e.getStatus(), cause -> "NamespaceTerminating".equals(cause.getReason()));
+    }
+
     /** A failed test of a patch names no field; an object that is not valid does. */
     private static boolean namesField(@Nullable Status status) {
+        return hasCause(status, cause -> cause.getField() != null);
+    }
+
+    private static boolean hasCause(@Nullable Status status, Predicate<StatusCause> wanted) {
         return status != null
                 && status.getDetails() != null
                 && status.getDetails().getCauses() != null
-                && status.getDetails().getCauses().stream().anyMatch(cause -> cause.getField() != null);
+                && status.getDetails().getCauses().stream().anyMatch(wanted);
     }
 
     private static Optional<Duration> retryAfter(@Nullable Status status) {

@@ -48,7 +48,9 @@ public sealed interface ShardChange {
         /** A key that would be written is there already, and somebody else's. */
         ForeignKey,
         /** The ConfigMap is immutable. */
-        Immutable
+        Immutable,
+        /** The namespace is being deleted: nothing can be created in it any more. */
+        NamespaceTerminating
     }
 
     /**
