@@ -41,8 +41,18 @@ public record Apportion(Path program, Map<String, String> environment) {
 
     /** The program with the kubeconfig of a test server. */
     public Apportion against(ApiServer server) {
+        return against(server.kubeconfig());
+    }
+
+    /** The program with a kubeconfig file. */
+    public Apportion against(Path kubeconfig) {
+        return with("KUBECONFIG", kubeconfig.toString());
+    }
+
+    /** The program with another variable in its environment. */
+    public Apportion with(String variable, String value) {
         Map<String, String> variables = new HashMap<>(environment);
-        variables.put("KUBECONFIG", server.kubeconfig().toString());
+        variables.put(variable, value);
         return new Apportion(program, variables);
     }
 
