@@ -33,20 +33,30 @@ final class Product implements AutoCloseable {
     private final ApiServer server;
     private final Kubectl kubectl;
     private final Path folder;
+    private final Apportion operatorProgram;
     private final List<String> operatorOptions;
     private @Nullable ServerProcess operator;
     private @Nullable ServerProcess sync;
     private @Nullable CoreDns coreDns;
 
-    private Product(ApiServer server, Kubectl kubectl, Path folder, List<String> operatorOptions) {
+    private Product(
+            ApiServer server, Kubectl kubectl, Path folder, Apportion operatorProgram, List<String> operatorOptions) {
         this.server = server;
         this.kubectl = kubectl;
         this.folder = folder;
+        this.operatorProgram = operatorProgram;
         this.operatorOptions = operatorOptions;
     }
 
     static Product start(ApiServer server, Kubectl kubectl, Path folder, String... operatorOptions) throws IOException {
-        Product product = new Product(server, kubectl, folder, Arrays.asList(operatorOptions));
+        return start(server, kubectl, folder, Apportion.packaged().against(server), operatorOptions);
+    }
+
+    /** With an operator of its own kubeconfig or environment. */
+    static Product start(
+            ApiServer server, Kubectl kubectl, Path folder, Apportion operatorProgram, String... operatorOptions)
+            throws IOException {
+        Product product = new Product(server, kubectl, folder, operatorProgram, Arrays.asList(operatorOptions));
         product.startSync();
         product.coreDns = CoreDns.start(folder);
         product.startOperator();
@@ -66,11 +76,19 @@ final class Product implements AutoCloseable {
     }
 
     void startOperator() throws IOException {
+        operator = newOperator(operatorProgram);
+        awaitStart(operator);
+    }
+
+    /** Another operator for the same namespace, which has not started yet; it is the caller's to close. */
+    ServerProcess newOperator(Apportion program) throws IOException {
         List<String> arguments = new ArrayList<>(List.of("operator", "--namespaces", kubectl.namespace()));
         arguments.addAll(operatorOptions);
-        ServerProcess started = Apportion.packaged().against(server).start(arguments.toArray(String[]::new));
-        operator = started;
-        started.await("start", PATIENCE, () -> started.log().contains("Started"));
+        return program.start(arguments.toArray(String[]::new));
+    }
+
+    static void awaitStart(ServerProcess operator) {
+        operator.await("start", PATIENCE, () -> operator.log().contains("Started"));
     }
 
     void stopOperator() {

@@ -17,8 +17,11 @@ import java.net.Socket;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -45,6 +48,10 @@ public final class FaultProxy implements AutoCloseable {
 
     private static final int LONGEST_HEAD = 1 << 16;
     private static final Duration LONGEST_HOLD = Duration.ofMinutes(2);
+
+    private static final String EXPIRED =
+            "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\",\"message\":\"too"
+                + " old resource version\",\"reason\":\"Expired\",\"code\":410}}";
 
     /** What it does with connections. */
     private enum Mode {
@@ -145,6 +152,9 @@ public final class FaultProxy implements AutoCloseable {
 
         /** It is answered here. */
         record Answer(int code, Map<String, String> headers, String body) implements Action {}
+
+        /** A watch is told that what it wants to go on from is too old, so that everything is to be listed again. */
+        record Expire() implements Action {}
 
         /** It waits at a gate first. */
         record Hold(Gate gate, Action then) implements Action {}
@@ -411,6 +421,7 @@ public final class FaultProxy implements AutoCloseable {
         switch (action) {
             case Action.Forward() -> forward(exchange, client);
             case Action.Answer answer -> answer(exchange, answer, client);
+            case Action.Expire() -> expire(exchange, client);
             case Action.Hold(Gate gate, Action then) -> {
                 gate.pass();
                 act(then, exchange, client);
@@ -440,6 +451,39 @@ public final class FaultProxy implements AutoCloseable {
         out.write(head.toString().getBytes(ISO_8859_1));
         out.write(body);
         out.flush();
+    }
+
+    private static void expire(Exchange exchange, Socket client) throws IOException {
+        String key = exchange.request().headers().get("sec-websocket-key");
+        if (key == null) {
+            answer(exchange, new Action.Answer(200, Map.of(), EXPIRED + "\n"), client);
+            return;
+        }
+        exchange.code = 101;
+        byte[] event = EXPIRED.getBytes(UTF_8);
+        OutputStream out = client.getOutputStream();
+        out.write(("HTTP/1.1 101 Switching Protocols\r\n"
+                        + "Upgrade: websocket\r\n"
+                        + "Connection: Upgrade\r\n"
+                        + "Sec-WebSocket-Accept: "
+                        + accepted(key) + "\r\n\r\n")
+                .getBytes(ISO_8859_1));
+        // One text frame with a length of two bytes.
+        out.write(new byte[] {(byte) 0x81, 126, (byte) (event.length >> 8), (byte) event.length});
+        out.write(event);
+        out.flush();
+        client.getInputStream().transferTo(OutputStream.nullOutputStream());
+    }
+
+    /** RFC 6455, section 4.2.2. */
+    private static String accepted(String key) {
+        try {
+            MessageDigest sha1 = MessageDigest.getInstance("SHA-1");
+            return Base64.getEncoder()
+                    .encodeToString(sha1.digest((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").getBytes(ISO_8859_1)));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("Every Java platform has SHA-1", e);
+        }
     }
 
     /** Has the API server do it, and returns its whole answer. */

@@ -163,6 +163,23 @@ class FaultProxyIT {
     }
 
     @Test
+    void tellsAWatchToListAgain(KubernetesClient client) {
+        try (SharedIndexInformer<ConfigMap> informer =
+                through.configMaps().withName("greeting").inform(new Ignore())) {
+            FaultProxy.Rule rule = proxy.next(1, FaultProxy.Request::isWatch, new Action.Expire());
+            proxy.forgetRequests();
+            proxy.cutWatches();
+            client.resource(greeting("listed")).create();
+
+            await("the object", () -> texts(informer).equals(List.of("listed")));
+            assertThat(rule.hits()).isEqualTo(1);
+            assertThat(proxy.exchanges())
+                    .anySatisfy(
+                            exchange -> assertThat(exchange.request().isList()).isTrue());
+        }
+    }
+
+    @Test
     void goesAwayFallsSilentAndComesBack() throws IOException {
         through.resource(greeting("hello")).create();
         proxy.refuse();
