@@ -34,20 +34,29 @@ final class Product implements AutoCloseable {
 
     private final Kubectl kubectl;
     private final Path folder;
+    private final Apportion operatorProgram;
     private final List<String> operatorOptions;
     private @Nullable Rights rights;
     private @Nullable ServerProcess operator;
     private @Nullable ServerProcess sync;
     private @Nullable CoreDns coreDns;
 
-    private Product(Kubectl kubectl, Path folder, List<String> operatorOptions) {
+    private Product(Kubectl kubectl, Path folder, Apportion operatorProgram, List<String> operatorOptions) {
         this.kubectl = kubectl;
         this.folder = folder;
+        this.operatorProgram = operatorProgram;
         this.operatorOptions = operatorOptions;
     }
 
     static Product start(ApiServer server, Kubectl kubectl, Path folder, String... operatorOptions) throws IOException {
-        Product product = new Product(kubectl, folder, Arrays.asList(operatorOptions));
+        return start(server, kubectl, folder, Apportion.packaged(), operatorOptions);
+    }
+
+    /** With an operator of its own environment; it has the least rights, unless that names another kubeconfig. */
+    static Product start(
+            ApiServer server, Kubectl kubectl, Path folder, Apportion operatorProgram, String... operatorOptions)
+            throws IOException {
+        Product product = new Product(kubectl, folder, operatorProgram, Arrays.asList(operatorOptions));
         product.rights = Rights.grant(server, kubectl.namespace(), product.namespaces());
         product.startSync();
         product.coreDns = CoreDns.start(folder);
@@ -57,7 +66,7 @@ final class Product implements AutoCloseable {
 
     void startSync() throws IOException {
         ServerProcess started = Apportion.packaged()
-                .with(present(rights).sync())
+                .against(present(rights).sync())
                 .start("sync", folder.toString(), "-n", kubectl.namespace());
         sync = started;
         started.await("write its Corefile", PATIENCE, () -> Files.exists(folder.resolve("Corefile")));
@@ -79,22 +88,30 @@ final class Product implements AutoCloseable {
 
     /** Starts the operator with more variables in its environment. */
     void startOperator(Map<String, String> environment) throws IOException {
-        ServerProcess started = launch(environment);
-        operator = started;
-        started.await("start", PATIENCE, () -> started.log().contains("Started"));
+        operator = launch(environment);
+        awaitStart(operator);
+    }
+
+    /** Another operator for the same namespace, which has not started yet; it is the caller's to close. */
+    ServerProcess newOperator(Apportion program) throws IOException {
+        return launch(program);
+    }
+
+    static void awaitStart(ServerProcess operator) {
+        operator.await("start", PATIENCE, () -> operator.log().contains("Started"));
     }
 
     /** Another operator of the same installation, started; it is the caller's to close. */
     ServerProcess newOperator(String... options) throws IOException {
         ServerProcess started = launch(options);
-        started.await("start", PATIENCE, () -> started.log().contains("Started"));
+        awaitStart(started);
         return started;
     }
 
     /** Another operator, whose log has one JSON object a line. */
     ServerProcess newJsonOperator() throws IOException {
         ServerProcess started = launch(Map.of("APPORTION_LOG_FORMAT", "json"));
-        started.await("start", PATIENCE, () -> started.log().contains("Started"));
+        awaitStart(started);
         return started;
     }
 
@@ -103,13 +120,17 @@ final class Product implements AutoCloseable {
     }
 
     private ServerProcess launch(Map<String, String> environment, String... options) throws IOException {
+        Apportion program = operatorProgram.environment().containsKey("KUBECONFIG")
+                ? operatorProgram
+                : operatorProgram.against(present(rights).operator());
+        return launch(program.with(environment), options);
+    }
+
+    private ServerProcess launch(Apportion program, String... options) throws IOException {
         List<String> arguments = new ArrayList<>(List.of("operator", "--namespaces", kubectl.namespace()));
         arguments.addAll(operatorOptions);
         arguments.addAll(List.of(options));
-        return Apportion.packaged()
-                .with(present(rights).operator())
-                .with(environment)
-                .start(arguments.toArray(String[]::new));
+        return program.start(arguments.toArray(String[]::new));
     }
 
     /** The namespaces that the operator watches. */

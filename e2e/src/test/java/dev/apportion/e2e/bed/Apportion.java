@@ -41,15 +41,20 @@ public record Apportion(Path program, Map<String, String> environment) {
 
     /** The program with the kubeconfig of a test server. */
     public Apportion against(ApiServer server) {
-        return with(server.kubeconfig());
+        return against(server.kubeconfig());
     }
 
     /** The program with a kubeconfig file. */
-    public Apportion with(Path kubeconfig) {
-        return with(Map.of("KUBECONFIG", kubeconfig.toString()));
+    public Apportion against(Path kubeconfig) {
+        return with("KUBECONFIG", kubeconfig.toString());
     }
 
-    /** The program with more variables. */
+    /** The program with another variable in its environment. */
+    public Apportion with(String variable, String value) {
+        return with(Map.of(variable, value));
+    }
+
+    /** The program with more variables in its environment. */
     public Apportion with(Map<String, String> more) {
         Map<String, String> variables = new HashMap<>(environment);
         variables.putAll(more);
