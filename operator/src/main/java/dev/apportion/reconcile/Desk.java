@@ -7,6 +7,7 @@ import dev.apportion.api.TrafficStream;
 import dev.apportion.reconcile.ZoneStanding.Servers;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.time.Clock;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
@@ -49,6 +50,10 @@ final class Desk {
         this.clock = clock;
         this.world = world;
         this.signals = signals;
+    }
+
+    Instant now() {
+        return clock.instant();
     }
 
     ClusterWorld world() {
