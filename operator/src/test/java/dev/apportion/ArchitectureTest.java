@@ -88,6 +88,22 @@ class ArchitectureTest {
             .resideInAPackage("io.javaoperatorsdk..");
 
     @ArchTest
+    static final ArchRule telemetryKnowsNothingOfWhatItMeters = classes()
+            .that()
+            .resideInAPackage("dev.apportion.telemetry..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage(
+                    "dev.apportion.telemetry..", JDK, ANNOTATIONS, "com.sun.net.httpserver..", "io.micrometer..");
+
+    @ArchTest
+    static final ArchRule metersAreNamedInOnePlace = noClasses()
+            .that(not(resideInAPackage("dev.apportion.telemetry..")))
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("io.micrometer..");
+
+    @ArchTest
     static final ArchRule nothingDependsOnTheCommandLine = noClasses()
             .that(not(resideInAPackage("dev.apportion.cli..")))
             .should()

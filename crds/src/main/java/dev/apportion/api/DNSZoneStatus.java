@@ -20,7 +20,8 @@ public record DNSZoneStatus(
         Integer services,
 
         @JsonPropertyDescription("The number of streams that are published in the zone.") @Nullable
-        Integer streams) {
+        Integer streams)
+        implements ResourceStatus {
 
     public DNSZoneStatus {
         conditions = Rules.list(conditions, "conditions");

@@ -44,7 +44,8 @@ public record ReplicaPoolStatus(
         LastChange lastChange,
 
         @JsonPropertyDescription("The replicas with the explanation of their shares. At most 50 are shown.")
-        List<Row> rows) {
+        List<Row> rows)
+        implements ResourceStatus {
 
     public ReplicaPoolStatus {
         conditions = Rules.list(conditions, "conditions");

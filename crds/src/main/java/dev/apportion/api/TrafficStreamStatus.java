@@ -15,7 +15,8 @@ public record TrafficStreamStatus(
 
         @JsonPropertyDescription(Statuses.RATE) @Nullable String rate,
 
-        @JsonPropertyDescription(Statuses.ANSWERS) List<Answer> answers) {
+        @JsonPropertyDescription(Statuses.ANSWERS) List<Answer> answers)
+        implements ResourceStatus {
 
     public TrafficStreamStatus {
         conditions = Rules.list(conditions, "conditions");

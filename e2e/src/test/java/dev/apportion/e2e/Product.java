@@ -18,7 +18,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
@@ -30,23 +32,32 @@ final class Product implements AutoCloseable {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-    private final ApiServer server;
     private final Kubectl kubectl;
     private final Path folder;
+    private final Apportion operatorProgram;
     private final List<String> operatorOptions;
+    private @Nullable Rights rights;
     private @Nullable ServerProcess operator;
     private @Nullable ServerProcess sync;
     private @Nullable CoreDns coreDns;
 
-    private Product(ApiServer server, Kubectl kubectl, Path folder, List<String> operatorOptions) {
-        this.server = server;
+    private Product(Kubectl kubectl, Path folder, Apportion operatorProgram, List<String> operatorOptions) {
         this.kubectl = kubectl;
         this.folder = folder;
+        this.operatorProgram = operatorProgram;
         this.operatorOptions = operatorOptions;
     }
 
     static Product start(ApiServer server, Kubectl kubectl, Path folder, String... operatorOptions) throws IOException {
-        Product product = new Product(server, kubectl, folder, Arrays.asList(operatorOptions));
+        return start(server, kubectl, folder, Apportion.packaged(), operatorOptions);
+    }
+
+    /** With an operator of its own environment; it has the least rights, unless that names another kubeconfig. */
+    static Product start(
+            ApiServer server, Kubectl kubectl, Path folder, Apportion operatorProgram, String... operatorOptions)
+            throws IOException {
+        Product product = new Product(kubectl, folder, operatorProgram, Arrays.asList(operatorOptions));
+        product.rights = Rights.grant(server, kubectl.namespace(), product.namespaces());
         product.startSync();
         product.coreDns = CoreDns.start(folder);
         product.startOperator();
@@ -54,8 +65,9 @@ final class Product implements AutoCloseable {
     }
 
     void startSync() throws IOException {
-        ServerProcess started =
-                Apportion.packaged().against(server).start("sync", folder.toString(), "-n", kubectl.namespace());
+        ServerProcess started = Apportion.packaged()
+                .against(present(rights).sync())
+                .start("sync", folder.toString(), "-n", kubectl.namespace());
         sync = started;
         started.await("write its Corefile", PATIENCE, () -> Files.exists(folder.resolve("Corefile")));
     }
@@ -66,11 +78,70 @@ final class Product implements AutoCloseable {
     }
 
     void startOperator() throws IOException {
+        operator = newOperator();
+    }
+
+    /** Starts the operator, but does not wait until it has. */
+    void launchOperator() throws IOException {
+        operator = launch();
+    }
+
+    /** Starts the operator with more variables in its environment. */
+    void startOperator(Map<String, String> environment) throws IOException {
+        operator = launch(environment);
+        awaitStart(operator);
+    }
+
+    /** Another operator for the same namespace, which has not started yet; it is the caller's to close. */
+    ServerProcess newOperator(Apportion program) throws IOException {
+        return launch(program);
+    }
+
+    static void awaitStart(ServerProcess operator) {
+        operator.await("start", PATIENCE, () -> operator.log().contains("Started"));
+    }
+
+    /** Another operator of the same installation, started; it is the caller's to close. */
+    ServerProcess newOperator(String... options) throws IOException {
+        ServerProcess started = launch(options);
+        awaitStart(started);
+        return started;
+    }
+
+    /** Another operator, whose log has one JSON object a line. */
+    ServerProcess newJsonOperator() throws IOException {
+        ServerProcess started = launch(Map.of("APPORTION_LOG_FORMAT", "json"));
+        awaitStart(started);
+        return started;
+    }
+
+    private ServerProcess launch(String... options) throws IOException {
+        return launch(Map.of(), options);
+    }
+
+    private ServerProcess launch(Map<String, String> environment, String... options) throws IOException {
+        Apportion program = operatorProgram.environment().containsKey("KUBECONFIG")
+                ? operatorProgram
+                : operatorProgram.against(present(rights).operator());
+        return launch(program.with(environment), options);
+    }
+
+    private ServerProcess launch(Apportion program, String... options) throws IOException {
         List<String> arguments = new ArrayList<>(List.of("operator", "--namespaces", kubectl.namespace()));
         arguments.addAll(operatorOptions);
-        ServerProcess started = Apportion.packaged().against(server).start(arguments.toArray(String[]::new));
-        operator = started;
-        started.await("start", PATIENCE, () -> started.log().contains("Started"));
+        arguments.addAll(List.of(options));
+        return program.start(arguments.toArray(String[]::new));
+    }
+
+    /** The namespaces that the operator watches. */
+    private Set<String> namespaces() {
+        Set<String> namespaces = new TreeSet<>(Set.of(kubectl.namespace()));
+        for (int i = 0; i + 1 < operatorOptions.size(); i++) {
+            if (operatorOptions.get(i).equals("--namespaces")) {
+                namespaces.add(operatorOptions.get(i + 1));
+            }
+        }
+        return namespaces;
     }
 
     void stopOperator() {

@@ -45,10 +45,6 @@ final class Termination implements AutoCloseable {
         return asked.getCount() == 0;
     }
 
-    void await() throws InterruptedException {
-        asked.await();
-    }
-
     /** Waits, and says whether the signal came. */
     boolean await(Duration atMost) throws InterruptedException {
         return asked.await(atMost.toMillis(), TimeUnit.MILLISECONDS);

@@ -1,23 +1,47 @@
 package dev.apportion.reconcile;
 
+import dev.apportion.api.DNSZone;
+import dev.apportion.api.ReplicaPool;
+import dev.apportion.api.TrafficService;
+import dev.apportion.api.TrafficStream;
 import dev.apportion.dns.wire.Asker;
+import dev.apportion.telemetry.Health;
+import dev.apportion.telemetry.HttpPort;
+import dev.apportion.telemetry.Meters;
+import dev.apportion.telemetry.Meters.Gauge;
+import dev.apportion.telemetry.Meters.Row;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.javaoperatorsdk.operator.Operator;
+import io.javaoperatorsdk.operator.RegisteredController;
 import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
+import io.javaoperatorsdk.operator.health.InformerWrappingEventSourceHealthIndicator;
 import io.javaoperatorsdk.operator.processing.retry.GenericRetry;
+import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The operator: controllers for the four kinds over one desk. */
+/** The operator: controllers for the four kinds over one desk, of which one operator at a time decides and writes. */
 public final class ApportionOperator implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(ApportionOperator.class);
@@ -29,56 +53,121 @@ public final class ApportionOperator implements AutoCloseable {
     /** How long a DNS server may take for one answer: a second is much within a cluster. */
     private static final Duration ASK_TIMEOUT = Duration.ofSeconds(1);
 
+    /** How long the start of a controller waits for its caches before it goes on; decisions wait for all of them anyway. */
+    private static final Duration SYNC_WAIT = Duration.ofSeconds(3);
+
+    private static final Duration SYNC_PAUSE = Duration.ofMillis(50);
+
     /**
      * What can be set.
      *
      * @param namespaces the namespaces to watch; empty for all
+     * @param zoneNamespaces namespaces whose ConfigMaps are watched even while they have no DNSZone, for what zones that are
+     *     gone left there
      * @param reconcileInterval how often everything is looked at again although nothing happened
      * @param verifyInterval how often the DNS servers are asked although nothing changed
      * @param verifyGrace how long DNS servers may lag behind a change before it is said
+     * @param auditInterval how often it is looked after whether the watches still tell what happens
+     * @param lease by which one of several operators is elected
+     * @param http where probes and metrics are served
      */
     public record Settings(
-            Set<String> namespaces, Duration reconcileInterval, Duration verifyInterval, Duration verifyGrace) {
-
-        public static final Settings DEFAULT =
-                new Settings(Set.of(), Duration.ofMinutes(10), Duration.ofSeconds(30), Duration.ofSeconds(10));
+            Set<String> namespaces,
+            Set<String> zoneNamespaces,
+            Duration reconcileInterval,
+            Duration verifyInterval,
+            Duration verifyGrace,
+            Duration auditInterval,
+            Lease lease,
+            InetSocketAddress http) {
 
         public Settings {
             namespaces = Set.copyOf(namespaces);
+            zoneNamespaces = Set.copyOf(zoneNamespaces);
         }
     }
 
+    /**
+     * The lease.
+     *
+     * @param identity the name of this operator, unlike all others
+     * @param duration how long a leader may stay without renewing it, whole seconds
+     */
+    public record Lease(String namespace, String name, String identity, Duration duration) {}
+
     private final Settings settings;
+    private final Meters meters = new Meters();
     private final Desk desk;
     private final Verifier verifier;
     private final KubernetesClient client;
     private final Operator operator;
     private final DNSZoneReconciler zones;
-    private @Nullable ScheduledFuture<?> sweeps;
+    private final KubernetesClient leaseClient;
+    private final Leadership leadership;
+    private final WatchAudit audit;
+    private final ClockWatch clockWatch;
+    private final Consumer<String> replaced;
+    private final Map<String, String> ended = new ConcurrentHashMap<>();
     private final ScheduledExecutorService housekeeping = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("housekeeping").factory());
+    private final ScheduledExecutorService auditing = Executors.newSingleThreadScheduledExecutor(
+            Thread.ofPlatform().daemon().name("watch-audit").factory());
+    private volatile boolean synced;
+    private volatile boolean closing;
+    private @Nullable HttpPort http;
 
     /**
      * An operator that has not started yet.
      *
      * @param client the cluster; it is not closed by the operator
+     * @param replaced told the name of another operator that has taken over, although this one was leading; then this one has
+     *     to be closed
      */
-    public ApportionOperator(KubernetesClient client, Settings settings, Clock clock) {
+    public ApportionOperator(KubernetesClient client, Settings settings, Clock clock, Consumer<String> replaced) {
         this.settings = settings;
+        this.replaced = replaced;
         this.client = client;
         Signals signals = new Signals();
-        this.desk = new Desk(new ClusterWorld(), signals, clock);
+        Leadership.Terms terms = new Leadership.Terms(
+                settings.lease().namespace(),
+                settings.lease().name(),
+                settings.lease().identity(),
+                settings.lease().duration());
+        // The lease is renewed aside from all other traffic, and no request may outlast the time for it.
+        this.leaseClient = new KubernetesClientBuilder()
+                .withConfig(new ConfigBuilder(client.getConfiguration())
+                        .withRequestTimeout(
+                                (int) terms.renewEvery().multipliedBy(2).toMillis())
+                        .withRequestRetryBackoffLimit(0)
+                        .build())
+                .build();
+        this.leadership = new Leadership(leaseClient, terms, clock, new Turns());
+        this.desk = new Desk(new ClusterWorld(), signals, leadership, meters, clock);
         this.verifier = new Verifier(
                 new Asker(ASK_TIMEOUT),
                 new Verifier.Timing(settings.verifyInterval(), settings.verifyGrace()),
-                desk::verified);
+                desk::verified,
+                meters);
+        this.audit = new WatchAudit(client);
+        this.clockWatch = new ClockWatch(clock, System::nanoTime, jump -> {
+            LOG.atWarn().addKeyValue("by", jump).log("The clock was set; looking at everything again");
+            if (desk.isOpen()) {
+                desk.lookAtEverything();
+            }
+        });
         Statuses statuses = new Statuses(new Conditions(clock));
-        StatusWriter writer = new StatusWriter(client, clock);
+        StatusWriter writer = new StatusWriter(client, new EventWriter(client, clock, meters));
         this.operator = new Operator(configuration -> configuration
                 .withKubernetesClient(client)
                 .withCloseClientOnStop(false)
-                .withUseSSAToPatchPrimaryResource(true));
-        this.zones = new DNSZoneReconciler(desk, signals, verifier, statuses, writer, client, housekeeping);
+                .withUseSSAToPatchPrimaryResource(true)
+                .withStopOnInformerErrorDuringStartup(false)
+                .withCacheSyncTimeout(SYNC_WAIT)
+                .withInformerStoppedHandler(
+                        (informer, e) -> ended(informer.getApiTypeClass().getSimpleName(), e))
+                .withMetrics(new ReconcileTimes(meters)));
+        this.zones = new DNSZoneReconciler(
+                desk, signals, verifier, statuses, writer, client, leadership, meters, housekeeping);
         register(zones);
         register(new ReplicaPoolReconciler(desk, signals, statuses, writer));
         register(new TrafficServiceReconciler(desk, signals, verifier, statuses, writer));
@@ -103,28 +192,181 @@ public final class ApportionOperator implements AutoCloseable {
         });
     }
 
+    private void ended(String kind, @Nullable Throwable e) {
+        if (!closing) {
+            LOG.atError().addKeyValue("kind", kind).setCause(e).log("A watch has ended for good");
+            ended.put(kind, e == null ? "it was stopped" : String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** Whether this operator leads, as the lease says. */
+    private final class Turns implements Leadership.Listener {
+
+        @Override
+        public void elected(long epoch) {
+            desk.open();
+            housekeeping.execute(zones::sweep);
+        }
+
+        @Override
+        public void suspended() {
+            desk.shut();
+        }
+
+        @Override
+        public void replaced(String holder) {
+            desk.shut();
+            replaced.accept(holder);
+        }
+    }
+
     /**
-     * Starts, and returns once every cache is filled and decisions are made.
+     * Starts, and returns once every cache is filled; from then on it decides whenever it leads. While the API server refuses
+     * to tell of a kind it waits, and {@code /readyz} says why.
      *
+     * @throws IOException if the address of the HTTP port cannot be had
      * @throws IllegalStateException if the custom resource definitions are not installed
      */
-    public void start() {
+    public void start() throws IOException, InterruptedException {
+        http = HttpPort.open(settings.http(), this::health, () -> meters.scrape(this::gauges));
+        LOG.atInfo().addKeyValue("address", http.address()).log("Serving /healthz, /readyz and /metrics");
         InstalledSchemas.check(client);
+        long audits = settings.auditInterval().toMillis();
+        var _ = auditing.scheduleWithFixedDelay(
+                () -> audit.audit(collections(), synced), 0, audits, TimeUnit.MILLISECONDS);
         operator.start();
-        desk.open();
+        SortedSet<String> told = new TreeSet<>();
+        for (SortedSet<String> missing = unsynced(); !missing.isEmpty(); missing = unsynced()) {
+            if (!missing.equals(told)) {
+                told = missing;
+                LOG.atWarn().addKeyValue("kinds", missing).log("Still waiting for what the API server tells");
+            }
+            Thread.sleep(SYNC_PAUSE);
+        }
+        synced = true;
+        zones.watch(settings.zoneNamespaces());
+        leadership.campaign();
+        var _ = housekeeping.scheduleWithFixedDelay(clockWatch::look, 1, 1, TimeUnit.SECONDS);
         long pause = settings.reconcileInterval().toMillis();
-        sweeps = housekeeping.scheduleWithFixedDelay(zones::sweep, 0, pause, TimeUnit.MILLISECONDS);
+        var _ = housekeeping.scheduleWithFixedDelay(zones::sweep, pause, pause, TimeUnit.MILLISECONDS);
         LOG.info("Started");
+    }
+
+    /** The kinds whose caches are not filled yet. */
+    private SortedSet<String> unsynced() {
+        SortedSet<String> missing = new TreeSet<>();
+        for (RegisteredController<?> controller : operator.getRuntimeInfo().getRegisteredControllers()) {
+            String name = controller.getConfiguration().getName();
+            for (Map.Entry<String, ?> source : controller
+                    .getControllerHealthInfo()
+                    .informerEventSourceHealthIndicators()
+                    .entrySet()) {
+                if (source.getValue() instanceof InformerWrappingEventSourceHealthIndicator<?> informers) {
+                    informers.informerHealthIndicators().forEach((namespace, informer) -> {
+                        if (!informer.hasSynced()) {
+                            missing.add("%s of %s in %s".formatted(source.getKey(), name, namespace));
+                        }
+                    });
+                }
+            }
+        }
+        return missing;
+    }
+
+    private List<WatchAudit.Collection> collections() {
+        List<WatchAudit.Collection> all = new ArrayList<>();
+        ClusterWorld world = desk.world();
+        add(all, DNSZone.class, ref -> world.find(world.zones, ref));
+        add(all, ReplicaPool.class, ref -> world.find(world.pools, ref));
+        add(all, TrafficService.class, ref -> world.find(world.services, ref));
+        add(all, TrafficStream.class, ref -> world.find(world.streams, ref));
+        add(
+                all,
+                io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice.class,
+                ref -> world.find(world.endpointSlices, ref));
+        add(all, io.fabric8.kubernetes.api.model.Pod.class, ref -> world.find(world.pods, ref));
+        return all;
+    }
+
+    private void add(
+            List<WatchAudit.Collection> all,
+            Class<? extends HasMetadata> kind,
+            Function<Ref, Optional<? extends HasMetadata>> cached) {
+        String group = HasMetadata.getGroup(kind);
+        String base = group.isEmpty()
+                ? "/api/" + HasMetadata.getVersion(kind)
+                : "/apis/" + group + "/" + HasMetadata.getVersion(kind);
+        String plural = HasMetadata.getPlural(kind);
+        Stream<String> scopes = settings.namespaces().isEmpty()
+                ? Stream.of("")
+                : settings.namespaces().stream().sorted().map(namespace -> "/namespaces/" + namespace);
+        scopes.forEach(
+                scope -> all.add(new WatchAudit.Collection(plural + scope, base + scope + "/" + plural, cached)));
+    }
+
+    private Health health() {
+        List<String> fatal = new ArrayList<>();
+        List<String> problems = new ArrayList<>();
+        ended.forEach((kind, why) -> fatal.add("the watch of %s has ended: %s".formatted(kind, why)));
+        if (!synced) {
+            problems.add("starting: not everything is known yet of what the API server has");
+        } else {
+            if (!leadership.isAlive() && !closing) {
+                fatal.add("this operator takes no part in the election any more");
+            }
+            if (leadership.silence().compareTo(leadership.duration()) > 0) {
+                problems.add("nothing was heard of the lease for %d s; maybe the API server cannot be reached"
+                        .formatted(leadership.silence().toSeconds()));
+            }
+        }
+        audit.hearings().forEach((name, hearing) -> {
+            switch (hearing) {
+                case WatchAudit.Hearing.Well() -> {}
+                case WatchAudit.Hearing.Deaf(String what) -> fatal.add(what);
+                case WatchAudit.Hearing.Refused(String message) ->
+                    problems.add("the API server refuses to tell of %s: %s".formatted(name, message));
+                case WatchAudit.Hearing.Unreachable(String message) -> problems.add("%s: %s".formatted(name, message));
+            }
+        });
+        boolean alive = fatal.isEmpty();
+        fatal.addAll(problems);
+        return new Health(alive, problems.isEmpty(), fatal);
+    }
+
+    private Map<Gauge, List<Row>> gauges() {
+        Map<Gauge, List<Row>> rows = Gauges.of(desk, verifier);
+        long epoch = leadership.epoch().orElse(0);
+        rows.put(Gauge.LEADER, List.of(Row.of(epoch > 0 ? 1 : 0)));
+        rows.put(Gauge.EPOCH, List.of(Row.of((double) epoch)));
+        Health health = health();
+        rows.put(Gauge.READY, List.of(Row.of(health.alive() && health.ready() ? 1 : 0)));
+        List<Row> deaf = new ArrayList<>();
+        List<Row> refused = new ArrayList<>();
+        audit.hearings().forEach((name, hearing) -> {
+            deaf.add(Row.of(hearing instanceof WatchAudit.Hearing.Deaf ? 1 : 0, "collection", name));
+            refused.add(Row.of(hearing instanceof WatchAudit.Hearing.Refused ? 1 : 0, "collection", name));
+        });
+        rows.put(Gauge.WATCH_DEAF, deaf);
+        rows.put(Gauge.WATCH_REFUSED, refused);
+        return rows;
     }
 
     @Override
     public void close() {
-        if (sweeps != null) {
-            sweeps.cancel(true);
-        }
+        closing = true;
+        desk.shut();
         housekeeping.shutdownNow();
+        auditing.shutdownNow();
         operator.stop();
         verifier.close();
+        zones.close();
+        // Last of all, so that whoever takes over finds everything written.
+        leadership.close();
+        leaseClient.close();
+        if (http != null) {
+            http.close();
+        }
+        meters.close();
         LOG.info("Stopped");
     }
 }

@@ -4,7 +4,6 @@ import dev.apportion.api.DNSZone;
 import dev.apportion.api.ReplicaPool;
 import dev.apportion.api.TrafficService;
 import dev.apportion.api.TrafficStream;
-import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -34,7 +33,6 @@ final class ClusterWorld implements World {
     volatile @Nullable IndexedResourceCache<EndpointSlice> endpointSlices;
     volatile @Nullable Cache<Pod> pods;
     volatile @Nullable Cache<Namespace> namespaces;
-    volatile @Nullable Cache<ConfigMap> shards;
 
     @Override
     public List<DNSZone> zones() {
@@ -95,14 +93,6 @@ final class ClusterWorld implements World {
         try (Stream<DNSZone> all = present(zones).list()) {
             return all.map(Ref::of).collect(Collectors.toSet());
         }
-    }
-
-    Optional<ConfigMap> shard(Ref configMap) {
-        return present(shards).get(new ResourceID(configMap.name(), configMap.namespace()));
-    }
-
-    List<ConfigMap> shards() {
-        return list(shards);
     }
 
     <T> Optional<T> find(@Nullable Cache<T> cache, Ref ref) {

@@ -8,6 +8,7 @@ import dev.apportion.dns.coredns.ShardState;
 import dev.apportion.reconcile.ZoneStanding.Servers;
 import dev.apportion.records.Changes;
 import dev.apportion.records.ZoneRecords;
+import dev.apportion.telemetry.Meters;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -17,7 +18,6 @@ import io.javaoperatorsdk.operator.api.reconciler.ErrorStatusUpdateControl;
 import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
 import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
 import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
-import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
 import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
 import java.time.Duration;
@@ -38,7 +38,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Publishes zones: the sole publisher of a zone is its reconciler. */
-final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.ShardCache {
+final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(DNSZoneReconciler.class);
 
@@ -60,7 +60,7 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
     /** Where a zone stands whole. */
     private final Map<Ref, CoreDnsLayout> written = new ConcurrentHashMap<>();
 
-    private @Nullable InformerEventSource<ConfigMap, DNSZone> shards;
+    private final ShardStore shards;
 
     DNSZoneReconciler(
             Desk desk,
@@ -69,6 +69,8 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
             Statuses statuses,
             StatusWriter writer,
             KubernetesClient client,
+            Mandate mandate,
+            Meters meters,
             Executor housekeeping) {
         this.desk = desk;
         this.signals = signals;
@@ -77,19 +79,15 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
         this.writer = writer;
         this.housekeeping = housekeeping;
         this.refresher = new PodRefresher(client);
-        this.publisher = new ZonePublisher(client, this);
+        this.shards = new ShardStore(
+                client,
+                configMap -> Signals.raise(signals.zones, zonesOf(configMap)),
+                namespace -> housekeeping.execute(() -> readable(namespace)));
+        this.publisher = new ZonePublisher(client, shards, mandate, meters);
     }
 
     @Override
     public List<EventSource<?, DNSZone>> prepareEventSources(EventSourceContext<DNSZone> context) {
-        shards = new InformerEventSource<>(
-                InformerEventSourceConfiguration.from(ConfigMap.class, DNSZone.class)
-                        .withName("shards")
-                        .withLabelSelector(CoreDnsLayout.SELECTOR)
-                        .withNamespacesInheritedFromController()
-                        .withSecondaryToPrimaryMapper(this::zonesOf)
-                        .build(),
-                context);
         InformerEventSource<Namespace, DNSZone> namespaces = new InformerEventSource<>(
                 InformerEventSourceConfiguration.from(Namespace.class, DNSZone.class)
                         .withName("namespaces")
@@ -104,9 +102,8 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
                         .build(),
                 context);
         desk.world().zones = context.getPrimaryCache();
-        desk.world().shards = shards;
         desk.world().namespaces = namespaces;
-        return List.of(shards, namespaces, signals.zones, new PrimaryChanges<>("zone-changes", this::changed));
+        return List.of(namespaces, signals.zones, new PrimaryChanges<>("zone-changes", this::changed));
     }
 
     private void changed(@Nullable DNSZone before, @Nullable DNSZone after) {
@@ -125,11 +122,29 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
             // Made anew before its records were gone, and maybe in other ConfigMaps.
             sweepIn(AFTER_MOVE);
         }
+        if (after != null) {
+            shards.watch(after.getMetadata().getNamespace());
+        }
         desk.zoneChanged(before, after);
     }
 
+    /** Watches namespaces that may hold what zones left behind. */
+    void watch(Set<String> namespaces) {
+        namespaces.forEach(shards::watch);
+    }
+
+    private void readable(String namespace) {
+        sweep();
+        Signals.raise(
+                signals.zones,
+                desk.world().zones().stream()
+                        .map(Ref::of)
+                        .filter(zone -> zone.namespace().equals(namespace))
+                        .toList());
+    }
+
     /** A shard concerns every zone that is written into it. */
-    private Set<ResourceID> zonesOf(ConfigMap configMap) {
+    private Set<Ref> zonesOf(ConfigMap configMap) {
         String name = configMap.getMetadata().getName();
         return desk.world().zones().stream()
                 .filter(zone -> zone.getMetadata()
@@ -138,7 +153,7 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
                 .filter(zone -> zone.getSpec() != null
                         && zone.getSpec().coreDNS() != null
                         && name.startsWith(zone.getSpec().coreDNS().configMap().name() + "-"))
-                .map(ResourceID::fromResource)
+                .map(Ref::of)
                 .collect(Collectors.toSet());
     }
 
@@ -158,8 +173,10 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
         if (judged == null) {
             return UpdateControl.noUpdate();
         }
-        Optional<Duration> retry = judged.value().flatMap(admitted -> publish(zone, admitted));
-        UpdateControl<DNSZone> update = status(zone, judged);
+        Optional<String> unreadable = judged.value().flatMap(admitted -> shards.unreadable(ref.namespace()));
+        Optional<Duration> retry =
+                unreadable.isPresent() ? Optional.empty() : judged.value().flatMap(admitted -> publish(zone, admitted));
+        UpdateControl<DNSZone> update = status(zone, judged, unreadable);
         retry.ifPresent(update::rescheduleAfter);
         return update;
     }
@@ -232,9 +249,10 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
                         .collect(Collectors.joining());
     }
 
-    private UpdateControl<DNSZone> status(DNSZone zone, Judged<AdmittedZone> judged) {
+    private UpdateControl<DNSZone> status(DNSZone zone, Judged<AdmittedZone> judged, Optional<String> unreadable) {
         Ref ref = Ref.of(zone);
-        DNSZoneStatus status = statuses.zone(zone, judged, desk.standing(ref), desk.servers(ref), verifier.result(ref));
+        DNSZoneStatus status =
+                statuses.zone(zone, judged, unreadable, desk.standing(ref), desk.servers(ref), verifier.result(ref));
         return writer.write(zone, new DNSZone(), status);
     }
 
@@ -245,7 +263,7 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
         }
         try {
             Set<Ref> zones = desk.world().allZones();
-            Optional<Duration> again = desk.world().shards().stream()
+            Optional<Duration> again = shards.all().stream()
                     .flatMap(configMap ->
                             publisher.sweep(configMap, state -> isForeign(state, configMap, zones)).stream())
                     .max(Duration::compareTo);
@@ -286,18 +304,7 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
     }
 
     @Override
-    public Optional<ConfigMap> get(Ref configMap) {
-        return desk.world().shard(configMap);
-    }
-
-    @Override
-    public void written(ConfigMap configMap, @Nullable ConfigMap before) {
-        InformerEventSource<ConfigMap, DNSZone> source = Objects.requireNonNull(shards);
-        ResourceID id = ResourceID.fromResource(configMap);
-        if (before == null) {
-            source.handleRecentResourceCreate(id, configMap);
-        } else {
-            source.handleRecentResourceUpdate(id, configMap, before);
-        }
+    public void close() {
+        shards.close();
     }
 }

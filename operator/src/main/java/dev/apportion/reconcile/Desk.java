@@ -5,8 +5,10 @@ import dev.apportion.api.ReplicaPool;
 import dev.apportion.api.TrafficService;
 import dev.apportion.api.TrafficStream;
 import dev.apportion.reconcile.ZoneStanding.Servers;
+import dev.apportion.telemetry.Meters;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.HashSet;
@@ -32,21 +34,31 @@ final class Desk {
 
     private static final Logger LOG = LoggerFactory.getLogger(Desk.class);
 
+    private static final double PERCENT = 100;
+
     private final Clock clock;
     private final ClusterWorld world;
     private final Signals signals;
+    private final Mandate mandate;
+    private final Meters meters;
     private final AtomicLong version = new AtomicLong();
     private final Map<Ref, PoolPlan> plans = new ConcurrentHashMap<>();
     private final Map<Ref, Object> planning = new ConcurrentHashMap<>();
     private final Map<Ref, PlanChange> changes = new ConcurrentHashMap<>();
     private final Map<Ref, ZoneStanding> standings = new ConcurrentHashMap<>();
     private final Map<Ref, Servers> servers = new ConcurrentHashMap<>();
+
+    /** Since when a changed plan waits to be written, by zone, in nanoseconds of the monotonic clock. */
+    private final Map<Ref, Long> unwritten = new ConcurrentHashMap<>();
+
     private volatile boolean open;
     private volatile @Nullable Judgement latest;
 
     private record Judgement(long version, Admission admission) {}
 
-    Desk(ClusterWorld world, Signals signals, Clock clock) {
+    Desk(ClusterWorld world, Signals signals, Mandate mandate, Meters meters, Clock clock) {
+        this.meters = meters;
+        this.mandate = mandate;
         this.clock = clock;
         this.world = world;
         this.signals = signals;
@@ -60,15 +72,23 @@ final class Desk {
         return world;
     }
 
-    /** Whether every cache has been filled; before that nothing is decided, because what is missing may just not be here yet. */
+    /**
+     * Whether every cache has been filled and this operator leads. Before the one nothing is decided, because what is missing
+     * may just not be here yet; without the other, another operator may have decided already.
+     */
     boolean isOpen() {
-        return open;
+        return open && mandate.epoch().isPresent();
     }
 
-    /** Called once every cache has been filled. */
+    /** Called when this operator leads and every cache has been filled. */
     void open() {
         open = true;
         lookAtEverything();
+    }
+
+    /** Called when this operator leads no more. */
+    void shut() {
+        open = false;
     }
 
     /** The verdicts on all resources as they are now. */
@@ -102,7 +122,9 @@ final class Desk {
             if (!plan.equals(before)) {
                 log(plan, before == null ? Level.DEBUG : Level.INFO);
                 if (before != null && !plan.streams().equals(before.streams())) {
-                    changes.put(ref, PlanChange.between(before, plan, clock.instant()));
+                    PlanChange change = PlanChange.between(before, plan, clock.instant());
+                    changes.put(ref, change);
+                    meters.planChanged(change.movedPercent() / PERCENT);
                 }
                 tellOf(plan, before);
             }
@@ -126,12 +148,13 @@ final class Desk {
             services.addAll(servicesOf(before));
         }
         Admission admission = admission();
-        Signals.raise(
-                signals.zones,
-                services.stream()
-                        .flatMap(service -> admission.service(service).stream())
-                        .map(AdmittedService::zone)
-                        .collect(Collectors.toSet()));
+        Set<Ref> zones = services.stream()
+                .flatMap(service -> admission.service(service).stream())
+                .map(AdmittedService::zone)
+                .collect(Collectors.toSet());
+        long now = System.nanoTime();
+        zones.forEach(zone -> unwritten.putIfAbsent(zone, now));
+        Signals.raise(signals.zones, zones);
         Signals.raise(signals.pools, List.of(plan.pool()));
         tell(services);
     }
@@ -149,6 +172,11 @@ final class Desk {
         Set<Demand> planned =
                 plan.streams().stream().map(PoolPlan.Stream::demand).collect(Collectors.toSet());
         return planned.containsAll(demands);
+    }
+
+    /** The plan of a pool as it was last made. */
+    Optional<PoolPlan> known(Ref pool) {
+        return Optional.ofNullable(plans.get(pool));
     }
 
     /** The last change of a pool's plan that was seen; empty since the start until there is one. */
@@ -172,6 +200,12 @@ final class Desk {
 
     /** Notes where a zone stands now, and tells its services when that is news. */
     void stands(Ref zone, ZoneStanding standing, Servers asked) {
+        if (standing.isWritten()) {
+            Long since = unwritten.remove(zone);
+            if (since != null) {
+                meters.publishedAfter(Duration.ofNanos(System.nanoTime() - since));
+            }
+        }
         // In this order: whoever sees a standing also sees the servers that it is about.
         Servers askedBefore = servers.put(zone, asked);
         ZoneStanding before = standings.put(zone, standing);
@@ -183,6 +217,7 @@ final class Desk {
     }
 
     void forgetZone(Ref zone) {
+        unwritten.remove(zone);
         standings.remove(zone);
         servers.remove(zone);
     }
@@ -281,7 +316,8 @@ final class Desk {
         return Stream.concat(Stream.ofNullable(before), Stream.ofNullable(after));
     }
 
-    private void lookAtEverything() {
+    /** Has everything looked at again. */
+    void lookAtEverything() {
         Signals.raise(signals.pools, refs(world.pools()));
         Signals.raise(signals.zones, refs(world.zones()));
         Signals.raise(signals.services, refs(world.services()));

@@ -118,6 +118,15 @@ final class Findings {
                 : Finding.no(Finding.PROGRAMMED, reason, String.join("; ", failures) + "; what was published stays");
     }
 
+    /** {@code Programmed} of a zone whose ConfigMaps cannot be read: what they say is not known, so nothing is written. */
+    static Finding unreadable(String namespace, String problem) {
+        return Finding.no(
+                Finding.PROGRAMMED,
+                "ShardsUnreadable",
+                "the ConfigMaps of the namespace %s cannot be read, so nothing is written: %s; maybe the operator lacks the rights of a zone's namespace there"
+                        .formatted(namespace, problem));
+    }
+
     /** {@code Programmed} of a service. */
     static Finding programmed(Optional<ZoneStanding.Part> part) {
         if (part.isEmpty()) {
@@ -183,7 +192,7 @@ final class Findings {
         return verified.isEmpty() ? Optional.of(pending()) : Optional.empty();
     }
 
-    private static Finding pending() {
+    static Finding pending() {
         return Finding.unknown(Finding.VERIFIED, PENDING, "the servers are being asked");
     }
 

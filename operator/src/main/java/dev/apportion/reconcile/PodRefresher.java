@@ -1,5 +1,6 @@
 package dev.apportion.reconcile;
 
+import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
@@ -36,9 +37,13 @@ final class PodRefresher {
 
     private void annotate(String namespace, String pod, String serial) {
         try {
-            client.pods()
-                    .inNamespace(namespace)
-                    .withName(pod)
+            // The client reads what it patches by name first, which takes a right more.
+            client.resource(new PodBuilder()
+                            .withNewMetadata()
+                            .withNamespace(namespace)
+                            .withName(pod)
+                            .endMetadata()
+                            .build())
                     .patch(
                             MERGE,
                             "{\"metadata\":{\"annotations\":{\"apportion.dev/serial\":\"%s\"}}}".formatted(serial));

@@ -1,12 +1,11 @@
 package dev.apportion.reconcile;
 
 import dev.apportion.api.ApportionResource;
+import dev.apportion.api.ResourceStatus;
 import dev.apportion.dns.coredns.ConfigMapPublisher;
+import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.api.model.MicroTime;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
-import io.fabric8.kubernetes.api.model.ObjectReferenceBuilder;
-import io.fabric8.kubernetes.api.model.events.v1.EventBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
@@ -14,11 +13,10 @@ import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.javaoperatorsdk.operator.api.reconciler.ErrorStatusUpdateControl;
 import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
 import java.net.HttpURLConnection;
-import java.time.Clock;
-import java.time.ZoneOffset;
-import java.time.format.DateTimeFormatter;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -32,21 +30,21 @@ final class StatusWriter {
 
     private static final PatchContext MERGE = PatchContext.of(PatchType.JSON_MERGE);
 
+    /** Names have at most 253 characters; what follows the resource's own takes some. */
+    private static final int MOST_NAME_CHARACTERS = 200;
+
     /** What the API server says to an object that does not fit its schema. */
     private static final int UNPROCESSABLE = 422;
 
-    private static final DateTimeFormatter MICROSECONDS =
-            DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'").withZone(ZoneOffset.UTC);
-
     private final KubernetesClient client;
-    private final Clock clock;
+    private final EventWriter events;
 
     /** Generations of objects that can bear no status, and of which an Event has told already. */
     private final Set<String> told = ConcurrentHashMap.newKeySet();
 
-    StatusWriter(KubernetesClient client, Clock clock) {
+    StatusWriter(KubernetesClient client, EventWriter events) {
         this.client = client;
-        this.clock = clock;
+        this.events = events;
     }
 
     /**
@@ -56,7 +54,8 @@ final class StatusWriter {
      * @param blank a new object of its kind
      * @param status what its status shall be
      */
-    <S, T, R extends ApportionResource<S, T>> UpdateControl<R> write(R resource, R blank, T status) {
+    <S, T extends ResourceStatus, R extends ApportionResource<S, T>> UpdateControl<R> write(
+            R resource, R blank, T status) {
         if (status.equals(resource.getStatus())) {
             return UpdateControl.noUpdate();
         }
@@ -70,6 +69,7 @@ final class StatusWriter {
                 .withNamespace(resource.getMetadata().getNamespace())
                 .build());
         blank.setStatus(status);
+        transition(resource, status);
         return UpdateControl.patchStatus(blank);
     }
 
@@ -82,6 +82,61 @@ final class StatusWriter {
             }
         }
         return ErrorStatusUpdateControl.defaultErrorProcessing();
+    }
+
+    /**
+     * Sends an Event where a resource ceases to be ready, or is ready again. That it becomes ready after its creation is no
+     * news, and what is not known yet is none either.
+     */
+    private <S, T extends ResourceStatus, R extends ApportionResource<S, T>> void transition(R resource, T status) {
+        T before = resource.getStatus();
+        Optional<Condition> was =
+                before == null ? Optional.empty() : ready(before).filter(StatusWriter::isFalse);
+        Condition now = ready(status).orElse(null);
+        if (now == null
+                || (isFalse(now)
+                        ? was.map(Condition::getReason)
+                                .filter(now.getReason()::equals)
+                                .isPresent()
+                        : was.isEmpty() || !now.getStatus().equals(Finding.Status.True.name()))) {
+            return;
+        }
+        // The version of what was seen: a write that is tried again tells once.
+        String name = "%s.%s.%s"
+                .formatted(
+                        shortened(resource.getMetadata().getName()),
+                        resource.getKind().toLowerCase(Locale.ROOT),
+                        resource.getMetadata().getResourceVersion());
+        Thread.ofVirtual().name("event " + name).start(() -> {
+            try {
+                events.send(
+                        name,
+                        resource,
+                        isFalse(now) ? EventWriter.Type.Warning : EventWriter.Type.Normal,
+                        now.getReason(),
+                        "Reconcile",
+                        now.getMessage());
+            } catch (KubernetesClientException e) {
+                LOG.atDebug()
+                        .addKeyValue("event", name)
+                        .addKeyValue("error", e.getMessage())
+                        .log("Could not send");
+            }
+        });
+    }
+
+    private static Optional<Condition> ready(ResourceStatus status) {
+        return status.conditions().stream()
+                .filter(condition -> condition.getType().equals(Finding.READY))
+                .findFirst();
+    }
+
+    private static boolean isFalse(Condition condition) {
+        return condition.getStatus().equals(Finding.Status.False.name());
+    }
+
+    private static String shortened(String name) {
+        return name.length() <= MOST_NAME_CHARACTERS ? name : name.substring(0, MOST_NAME_CHARACTERS);
     }
 
     /**
@@ -101,7 +156,7 @@ final class StatusWriter {
         }
     }
 
-    private void tell(HasMetadata resource, String reason) {
+    private void tell(HasMetadata resource, @Nullable String reason) {
         String generation =
                 resource.getMetadata().getUid() + "." + resource.getMetadata().getGeneration();
         if (!told.add(generation)) {
@@ -113,37 +168,19 @@ final class StatusWriter {
                 .addKeyValue("reason", reason)
                 .log("Cannot be read, and can bear no status");
         try {
-            client.resource(event(resource, generation, reason)).create();
+            // Named by the generation, so that a restart does not tell again.
+            events.send(
+                    "unreadable-" + generation,
+                    resource,
+                    EventWriter.Type.Warning,
+                    "Unreadable",
+                    "Read",
+                    Objects.requireNonNullElse(reason, "the spec does not fit its type"));
         } catch (KubernetesClientException e) {
             if (e.getCode() != HttpURLConnection.HTTP_CONFLICT && !ConfigMapPublisher.isNamespaceTerminating(e)) {
                 told.remove(generation);
                 throw e;
             }
         }
-    }
-
-    /** Named by the generation, so that a restart does not tell again. */
-    private io.fabric8.kubernetes.api.model.events.v1.Event event(
-            HasMetadata resource, String generation, @Nullable String reason) {
-        return new EventBuilder()
-                .withNewMetadata()
-                .withName("unreadable-" + generation)
-                .withNamespace(resource.getMetadata().getNamespace())
-                .endMetadata()
-                .withType("Warning")
-                .withReason("Unreadable")
-                .withAction("Read")
-                .withNote(Objects.requireNonNullElse(reason, "the spec does not fit its type"))
-                .withReportingController("apportion.dev/operator")
-                .withReportingInstance("apportion")
-                .withEventTime(new MicroTime(MICROSECONDS.format(clock.instant())))
-                .withRegarding(new ObjectReferenceBuilder()
-                        .withApiVersion(resource.getApiVersion())
-                        .withKind(resource.getKind())
-                        .withNamespace(resource.getMetadata().getNamespace())
-                        .withName(resource.getMetadata().getName())
-                        .withUid(resource.getMetadata().getUid())
-                        .build())
-                .build();
     }
 }

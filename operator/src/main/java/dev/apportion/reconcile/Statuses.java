@@ -43,18 +43,23 @@ final class Statuses {
     /**
      * What is known of a zone.
      *
+     * @param unreadable why its ConfigMaps cannot be read, where they cannot
      * @param standing where it stands; empty before anything was decided
      */
     DNSZoneStatus zone(
             DNSZone zone,
             Judged<AdmittedZone> judged,
+            Optional<String> unreadable,
             Optional<ZoneStanding> standing,
             Servers servers,
             Optional<Verified> verified) {
         List<Condition> before =
                 zone.getStatus() == null ? List.of() : zone.getStatus().conditions();
         List<Finding> findings = new ArrayList<>(judged.findings());
-        if (judged.value().isPresent() && standing.isPresent()) {
+        if (unreadable.isPresent()) {
+            findings.add(Findings.unreadable(zone.getMetadata().getNamespace(), unreadable.get()));
+            findings.add(Findings.pending());
+        } else if (judged.value().isPresent() && standing.isPresent()) {
             findings.add(Findings.programmed(standing.get()));
             findings.add(remembered(Findings.verified(standing.get(), servers, verified), before, generation(zone)));
             findings.add(Findings.weightsHonored(

@@ -6,6 +6,7 @@ import dev.apportion.dns.wire.Verification;
 import dev.apportion.reconcile.ZoneStanding.Verified;
 import dev.apportion.records.Changes;
 import dev.apportion.records.ZoneRecords;
+import dev.apportion.telemetry.Meters;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
@@ -52,6 +53,7 @@ final class Verifier implements AutoCloseable {
     private final Asker asker;
     private final Timing timing;
     private final Consumer<Ref> changed;
+    private final Meters meters;
     private final Map<Ref, Watch> watches = new ConcurrentHashMap<>();
 
     /**
@@ -59,7 +61,8 @@ final class Verifier implements AutoCloseable {
      *
      * @param changed is told the zone whenever the verdict on it changes
      */
-    Verifier(Asker asker, Timing timing, Consumer<Ref> changed) {
+    Verifier(Asker asker, Timing timing, Consumer<Ref> changed, Meters meters) {
+        this.meters = meters;
         this.asker = asker;
         this.timing = timing;
         this.changed = changed;
@@ -136,6 +139,9 @@ final class Verifier implements AutoCloseable {
                     Verified verified = ask(current, changedHosts(proved, current.target()), round++);
                     boolean late = System.nanoTime() - since > timing.grace().toNanos();
                     if (verified.everywhere()) {
+                        if (!current.target().equals(proved)) {
+                            meters.verifiedAfter(Duration.ofNanos(System.nanoTime() - since));
+                        }
                         proved = current.target();
                         since = System.nanoTime();
                         pause = FIRST_PAUSE;

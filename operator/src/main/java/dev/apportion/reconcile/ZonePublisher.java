@@ -2,6 +2,7 @@ package dev.apportion.reconcile;
 
 import dev.apportion.dns.Serial;
 import dev.apportion.dns.Shards;
+import dev.apportion.dns.coredns.Claim;
 import dev.apportion.dns.coredns.ConfigMapPublisher;
 import dev.apportion.dns.coredns.CoreDnsLayout;
 import dev.apportion.dns.coredns.Publication;
@@ -10,6 +11,7 @@ import dev.apportion.dns.coredns.ShardState;
 import dev.apportion.reconcile.ZoneStanding.Write;
 import dev.apportion.records.Host;
 import dev.apportion.records.ZoneRecords;
+import dev.apportion.telemetry.Meters;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.Duration;
@@ -17,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -39,6 +42,7 @@ final class ZonePublisher {
 
     private static final Duration AFTER_FAILURE = Duration.ofSeconds(2);
 
+    private static final String NOT_LEADING = "the lease is not held for certain, so nothing is written";
     /** Nobody waits for a removal as somebody waits for new answers. */
     private static final Duration AFTER_FAILED_REMOVAL = Duration.ofSeconds(30);
 
@@ -47,18 +51,24 @@ final class ZonePublisher {
     private final KubernetesClient client;
     private final ConfigMapPublisher publisher;
     private final ShardCache cache;
+    private final Mandate mandate;
+    private final Meters meters;
     private final Map<Ref, Read> reads = new ConcurrentHashMap<>();
     private final Map<Place, Settled> settled = new ConcurrentHashMap<>();
 
     /** ConfigMaps that exist without the label that would put them into the cache. */
     private final Set<Ref> unlabelled = ConcurrentHashMap.newKeySet();
 
-    /** The cached ConfigMaps, and the means to tell the cache of a write before its event comes. */
+    /** The cached ConfigMaps. */
     interface ShardCache {
 
         Optional<ConfigMap> get(Ref configMap);
 
-        void written(ConfigMap configMap, @Nullable ConfigMap before);
+        /** Tells of a write, before its event comes. */
+        void written(ConfigMap configMap);
+
+        /** Tells that a ConfigMap is not as it was written. */
+        void refuted(Ref configMap);
     }
 
     private record Read(String version, List<ShardState> states) {}
@@ -96,7 +106,9 @@ final class ZonePublisher {
      */
     record Outcome(SortedMap<Integer, Write> writes, SortedMap<Integer, Long> changed, Optional<Duration> retry) {}
 
-    ZonePublisher(KubernetesClient client, ShardCache cache) {
+    ZonePublisher(KubernetesClient client, ShardCache cache, Mandate mandate, Meters meters) {
+        this.meters = meters;
+        this.mandate = mandate;
         this.client = client;
         this.publisher = new ConfigMapPublisher(client);
         this.cache = cache;
@@ -184,10 +196,19 @@ final class ZonePublisher {
                 writes.put(shard, standing.get());
                 continue;
             }
-            ShardChange change = ShardChange.decide(current, desired, layout, shard, floor);
-            switch (publisher.publish(change)) {
+            OptionalLong epoch = mandate.epoch();
+            if (epoch.isEmpty()) {
+                writes.put(shard, new Write.Failed(NOT_LEADING));
+                retries.add(AFTER_FAILURE);
+                continue;
+            }
+            ShardChange change =
+                    ShardChange.decide(current, desired, layout, shard, new Claim(floor, epoch.getAsLong()));
+            Publication publication = publisher.publish(change);
+            count(publication);
+            switch (publication) {
                 case Publication.Written(Optional<Serial> serial, ConfigMap written) -> {
-                    cache.written(written, current);
+                    cache.written(written);
                     changed.put(shard, serial.map(Serial::value).orElse(0L));
                     writes.put(shard, done(serial));
                 }
@@ -200,11 +221,20 @@ final class ZonePublisher {
                     }
                 }
                 case Publication.Fenced(int code, String message) -> {
+                    cache.refuted(new Ref(layout.namespace(), layout.configMapName(shard)));
                     if (change instanceof ShardChange.Create) {
                         unlabelled.add(new Ref(layout.namespace(), layout.configMapName(shard)));
                     }
                     writes.put(shard, new Write.Fenced(message));
                     retries.add(AFTER_FENCE);
+                }
+                case Publication.Outranked(long other) -> {
+                    mandate.outranked(other);
+                    writes.put(
+                            shard,
+                            new Write.Fenced("a leader of epoch %d has written, this one has epoch %d"
+                                    .formatted(other, epoch.getAsLong())));
+                    retries.add(AFTER_FAILURE);
                 }
                 case Publication.Refused(ShardChange.Reason reason, String message) ->
                     writes.put(shard, new Write.Refused(reason.name(), message));
@@ -221,6 +251,17 @@ final class ZonePublisher {
             }
         }
         return new Outcome(writes, changed, retries.stream().max(Duration::compareTo));
+    }
+
+    private void count(Publication publication) {
+        switch (publication) {
+            case Publication.Unchanged unchanged -> {}
+            case Publication.Fenced fenced -> meters.fenced();
+            case Publication.Outranked outranked -> meters.fenced();
+            case Publication.Written written -> meters.published("written");
+            case Publication.Refused refused -> meters.published("refused");
+            case Publication.Failed failed -> meters.published("failed");
+        }
     }
 
     /** What stands in a shard that was found to say what is desired, while neither has changed since. */
@@ -264,17 +305,31 @@ final class ZonePublisher {
             return Optional.empty();
         }
         CoreDnsLayout layout = found.get();
-        return switch (publisher.publish(ShardChange.remove(configMap, zone.domain(), layout, zone.shard()))) {
+        OptionalLong epoch = mandate.epoch();
+        if (epoch.isEmpty()) {
+            return Optional.of(AFTER_FAILURE);
+        }
+        Publication publication = publisher.publish(
+                ShardChange.remove(configMap, zone.domain(), layout, zone.shard(), new Claim(0, epoch.getAsLong())));
+        count(publication);
+        return switch (publication) {
             case Publication.Unchanged unchanged -> Optional.empty();
             case Publication.Written(Optional<Serial> serial, ConfigMap written) -> {
-                cache.written(written, configMap);
+                cache.written(written);
                 LOG.atInfo()
                         .addKeyValue("domain", zone.domain())
                         .addKeyValue("configMap", name)
                         .log("Removed a zone that is not here any more");
                 yield Optional.empty();
             }
-            case Publication.Fenced fenced -> Optional.of(AFTER_FENCE);
+            case Publication.Fenced fenced -> {
+                cache.refuted(Ref.of(configMap));
+                yield Optional.of(AFTER_FENCE);
+            }
+            case Publication.Outranked(long other) -> {
+                mandate.outranked(other);
+                yield Optional.of(AFTER_FAILURE);
+            }
             case Publication.Refused(ShardChange.Reason reason, String message) -> {
                 couldNotRemove(zone, name, message);
                 yield Optional.empty();

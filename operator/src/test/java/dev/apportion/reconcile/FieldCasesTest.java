@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.apportion.dns.Serial;
 import dev.apportion.dns.Shards;
+import dev.apportion.dns.coredns.Claim;
 import dev.apportion.dns.coredns.CoreDnsLayout;
 import dev.apportion.dns.coredns.ShardChange;
 import dev.apportion.dns.coredns.ShardFiles;
@@ -326,10 +327,10 @@ class FieldCasesTest {
         int written = 0;
         ZoneRecords second = zone(Plan.of(setting, zone -> Optional.of(first)));
         for (int shard = 0; shard < SHARDS.count(); shard++) {
-            if (ShardChange.decide(null, first, layout, shard, 0)
+            if (ShardChange.decide(null, first, layout, shard, Claim.NONE)
                     instanceof ShardChange.Create(ConfigMap made, var _)) {
                 written++;
-                assertThat(ShardChange.decide(made, second, layout, shard, 0))
+                assertThat(ShardChange.decide(made, second, layout, shard, Claim.NONE))
                         .isInstanceOf(ShardChange.Unchanged.class);
             }
         }

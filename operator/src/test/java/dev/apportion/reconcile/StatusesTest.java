@@ -186,6 +186,7 @@ class StatusesTest {
         DNSZoneStatus status = STATUSES.zone(
                 setting.zones().getFirst(),
                 Objects.requireNonNull(plan.admission().zones().get(new Ref("web", "example-org"))),
+                Optional.empty(),
                 standing(plan),
                 Servers.NONE,
                 Optional.empty());

@@ -9,6 +9,7 @@ import dev.apportion.dns.wire.DnsServer;
 import dev.apportion.dns.wire.PublishedZones;
 import dev.apportion.dns.wire.Verdict;
 import dev.apportion.records.ZoneRecords;
+import dev.apportion.telemetry.Meters;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -33,7 +34,8 @@ class VerifierTest {
     private final Queue<Ref> told = new ConcurrentLinkedQueue<>();
 
     private Verifier verifier(Duration interval, Duration grace) {
-        return new Verifier(new Asker(Duration.ofMillis(500)), new Verifier.Timing(interval, grace), told::add);
+        return new Verifier(
+                new Asker(Duration.ofMillis(500)), new Verifier.Timing(interval, grace), told::add, new Meters());
     }
 
     private static ZoneRecords zone(int capacity) {

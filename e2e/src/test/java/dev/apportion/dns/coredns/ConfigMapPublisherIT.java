@@ -73,19 +73,20 @@ class ConfigMapPublisherIT {
     @Test
     void aStaleWriterIsFenced() {
         publish(zone(179));
-        ShardChange stale = ShardChange.decide(current(), zone(10), LAYOUT, 0, 0);
+        ShardChange stale = ShardChange.decide(current(), zone(10), LAYOUT, 0, Claim.NONE);
         publish(zone(100));
 
         assertThat(publisher().publish(stale))
                 .isInstanceOfSatisfying(
                         Publication.Fenced.class,
                         fenced -> assertThat(fenced.code()).isEqualTo(422));
-        assertThat(ShardChange.decide(current(), zone(100), LAYOUT, 0, 0)).isInstanceOf(ShardChange.Unchanged.class);
+        assertThat(ShardChange.decide(current(), zone(100), LAYOUT, 0, Claim.NONE))
+                .isInstanceOf(ShardChange.Unchanged.class);
     }
 
     @Test
     void aSecondCreatorIsFenced() {
-        ShardChange create = ShardChange.decide(null, zone(10), LAYOUT, 0, 0);
+        ShardChange create = ShardChange.decide(null, zone(10), LAYOUT, 0, Claim.NONE);
         publish(zone(100));
 
         assertThat(publisher().publish(create))
@@ -97,7 +98,7 @@ class ConfigMapPublisherIT {
     @Test
     void aDeletedShardIsNotWritten() {
         publish(zone(179));
-        ShardChange change = ShardChange.decide(current(), zone(10), LAYOUT, 0, 0);
+        ShardChange change = ShardChange.decide(current(), zone(10), LAYOUT, 0, Claim.NONE);
         empty();
 
         assertThat(publisher().publish(change))
@@ -109,7 +110,7 @@ class ConfigMapPublisherIT {
     @Test
     void aShardThatWasCreatedAnewIsNotWritten() {
         publish(zone(179));
-        ShardChange change = ShardChange.decide(current(), zone(10), LAYOUT, 0, 0);
+        ShardChange change = ShardChange.decide(current(), zone(10), LAYOUT, 0, Claim.NONE);
         empty();
         publish(zone(179));
 
@@ -139,19 +140,20 @@ class ConfigMapPublisherIT {
         assertThat(current().getMetadata().getLabels()).containsAllEntriesOf(ConfigMapPatch.LABELS);
         assertThat(ShardState.read(current().getData())).hasSize(2);
 
-        assertThat(publisher().publish(ShardChange.remove(current(), "example.org", LAYOUT, 0)))
+        assertThat(publisher().publish(ShardChange.remove(current(), "example.org", LAYOUT, 0, Claim.NONE)))
                 .isInstanceOf(Publication.Written.class);
         assertThat(current().getData().keySet())
                 .noneMatch(key -> key.startsWith("example.org"))
                 .contains("Corefile", "note", "example.net.conf");
-        assertThat(ShardChange.remove(current(), "example.org", LAYOUT, 0)).isInstanceOf(ShardChange.Unchanged.class);
+        assertThat(ShardChange.remove(current(), "example.org", LAYOUT, 0, Claim.NONE))
+                .isInstanceOf(ShardChange.Unchanged.class);
     }
 
     @Test
     void theFirstOfTwoWritersIntoAnEmptyShardWins() {
         create(Map.of());
-        ShardChange one = ShardChange.decide(current(), zone(179), LAYOUT, 0, 41);
-        ShardChange two = ShardChange.decide(current(), zone(100), LAYOUT, 0, 41);
+        ShardChange one = ShardChange.decide(current(), zone(179), LAYOUT, 0, new Claim(41, 0));
+        ShardChange two = ShardChange.decide(current(), zone(100), LAYOUT, 0, new Claim(41, 0));
 
         assertThat(publisher().publish(one))
                 .isInstanceOfSatisfying(
@@ -163,8 +165,8 @@ class ConfigMapPublisherIT {
     @Test
     void theFirstOfTwoWritersOfAZoneIntoAForeignShardWins() {
         create(Map.of("note", "mine"));
-        ShardChange one = ShardChange.decide(current(), zone(179), LAYOUT, 0, 0);
-        ShardChange two = ShardChange.decide(current(), zone(100), LAYOUT, 0, 0);
+        ShardChange one = ShardChange.decide(current(), zone(179), LAYOUT, 0, Claim.NONE);
+        ShardChange two = ShardChange.decide(current(), zone(100), LAYOUT, 0, Claim.NONE);
 
         assertThat(publisher().publish(one)).isInstanceOf(Publication.Written.class);
         assertThat(publisher().publish(two)).isInstanceOf(Publication.Fenced.class);
@@ -209,7 +211,7 @@ class ConfigMapPublisherIT {
     void aMissingNamespaceIsAFailure() {
         CoreDnsLayout elsewhere = new CoreDnsLayout("nowhere", "apportion-coredns", new Shards(1), "/etc/apportion");
 
-        assertThat(publisher().publish(ShardChange.decide(null, zone(179), elsewhere, 0, 0)))
+        assertThat(publisher().publish(ShardChange.decide(null, zone(179), elsewhere, 0, Claim.NONE)))
                 .isInstanceOfSatisfying(
                         Publication.Failed.class,
                         failed -> assertThat(failed.message()).contains("nowhere"));
@@ -220,7 +222,7 @@ class ConfigMapPublisherIT {
                 .inNamespace("default")
                 .withName("apportion-coredns-0")
                 .get();
-        return publisher().publish(ShardChange.decide(current, zone, LAYOUT, 0, 0));
+        return publisher().publish(ShardChange.decide(current, zone, LAYOUT, 0, Claim.NONE));
     }
 
     private void create(Map<String, String> data) {

@@ -4,18 +4,27 @@ import io.fabric8.kubernetes.api.model.APIGroup;
 import io.fabric8.kubernetes.api.model.APIResource;
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.api.model.ServiceAccount;
+import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.net.Socket;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
 import java.security.KeyPairGenerator;
+import java.security.KeyStore;
 import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -24,6 +33,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
 
 /**
  * A Kubernetes API server with its etcd, as two processes that listen on 127.0.0.1 only and keep everything in a temporary folder.
@@ -43,6 +54,7 @@ public final class ApiServer implements AutoCloseable {
     private final Path certificate;
     private final Path kubeconfig;
     private final Path kubectl;
+    private final SSLContext tls;
     private final KubernetesClient client;
     private final AtomicInteger namespaces = new AtomicInteger();
 
@@ -63,6 +75,7 @@ public final class ApiServer implements AutoCloseable {
         this.certificate = certificate;
         this.kubectl = kubectl;
         this.kubeconfig = Files.writeString(folder.resolve("kubeconfig"), kubeconfig(url, certificate, token));
+        this.tls = trusting(certificate);
         this.client = client("default");
     }
 
@@ -205,6 +218,64 @@ public final class ApiServer implements AutoCloseable {
     /** A kubeconfig file for programs such as kubectl; its user may do everything. */
     public Path kubeconfig() {
         return kubeconfig;
+    }
+
+    /**
+     * Makes a service account, if it is not there, and a kubeconfig file for it. It has no rights but those that it is given.
+     */
+    public Path account(String namespace, String name) throws IOException {
+        ServiceAccount account = new ServiceAccountBuilder()
+                .withNewMetadata()
+                .withName(name)
+                .withNamespace(namespace)
+                .endMetadata()
+                .build();
+        client.resource(account).serverSideApply();
+        String given = kubectl(namespace)
+                .run("create", "token", name, "--duration=24h")
+                .orThrow()
+                .stdout()
+                .strip();
+        Path file = folder.resolve("kubeconfig-%s-%s".formatted(namespace, name));
+        return Files.writeString(file, kubeconfig(url, certificate, given));
+    }
+
+    /** Stops the server where it is: requests are accepted and never answered. */
+    public void freeze() {
+        server.signal("STOP");
+    }
+
+    /** Lets it go on. */
+    public void thaw() {
+        server.signal("CONT");
+    }
+
+    /** The text of a kubeconfig file for programs that reach this server, with all its rights, at another address. */
+    String kubeconfig(String otherUrl) {
+        return kubeconfig(otherUrl, certificate, token);
+    }
+
+    /** A connection to this server by TLS. */
+    Socket connect() throws IOException {
+        return tls.getSocketFactory().createSocket("127.0.0.1", URI.create(url).getPort());
+    }
+
+    /** Trusts what the server signed for itself. */
+    private static SSLContext trusting(Path certificate) throws IOException {
+        try (InputStream in = Files.newInputStream(certificate)) {
+            KeyStore trusted = KeyStore.getInstance(KeyStore.getDefaultType());
+            trusted.load(null);
+            for (Certificate found : CertificateFactory.getInstance("X.509").generateCertificates(in)) {
+                trusted.setCertificateEntry(Integer.toString(trusted.size()), found);
+            }
+            TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+            trust.init(trusted);
+            SSLContext context = SSLContext.getInstance("TLS");
+            context.init(null, trust.getTrustManagers(), null);
+            return context;
+        } catch (GeneralSecurityException e) {
+            throw new IOException("Reading " + certificate, e);
+        }
     }
 
     /** A client that may do everything and that takes the namespace where a request names none; it is the caller's to close. */

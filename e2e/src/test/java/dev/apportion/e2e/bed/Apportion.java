@@ -41,8 +41,23 @@ public record Apportion(Path program, Map<String, String> environment) {
 
     /** The program with the kubeconfig of a test server. */
     public Apportion against(ApiServer server) {
+        return against(server.kubeconfig());
+    }
+
+    /** The program with a kubeconfig file. */
+    public Apportion against(Path kubeconfig) {
+        return with("KUBECONFIG", kubeconfig.toString());
+    }
+
+    /** The program with another variable in its environment. */
+    public Apportion with(String variable, String value) {
+        return with(Map.of(variable, value));
+    }
+
+    /** The program with more variables in its environment. */
+    public Apportion with(Map<String, String> more) {
         Map<String, String> variables = new HashMap<>(environment);
-        variables.put("KUBECONFIG", server.kubeconfig().toString());
+        variables.putAll(more);
         return new Apportion(program, variables);
     }
 

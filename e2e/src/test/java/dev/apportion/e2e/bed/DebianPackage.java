@@ -18,7 +18,8 @@ import org.junit.jupiter.api.Assumptions;
  * may not, those tests are skipped.
  */
 public enum DebianPackage {
-    DNSPERF("dnsperf", "dnsperf");
+    DNSPERF("dnsperf", "dnsperf"),
+    FAKETIME("faketime", "faketime");
 
     // Once in a run is enough: what could not be installed for one test cannot be for the next.
     private static final Set<DebianPackage> TRIED = ConcurrentHashMap.newKeySet();

@@ -53,6 +53,11 @@ public final class ServerProcess implements AutoCloseable {
         return process.pid();
     }
 
+    /** Sends a signal such as {@code STOP} or {@code CONT}. */
+    public void signal(String signal) {
+        Command.of(List.of("kill", "-" + signal, Long.toString(pid()))).run().orThrow();
+    }
+
     public boolean isAlive() {
         return process.isAlive();
     }

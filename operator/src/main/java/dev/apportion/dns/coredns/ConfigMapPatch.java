@@ -35,6 +35,7 @@ final class ConfigMapPatch {
         return switch (decision) {
             case ShardDecision.Unchanged(var serial) -> new ShardChange.Unchanged(serial);
             case ShardDecision.Refused(var reason, var message) -> new ShardChange.Refused(reason, message);
+            case ShardDecision.Outranked(var epoch) -> new ShardChange.Outranked(epoch);
             case ShardDecision.Write write -> {
                 String name = layout.configMapName(keys.shard());
                 if (current == null) {

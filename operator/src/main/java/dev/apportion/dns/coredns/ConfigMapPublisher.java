@@ -1,5 +1,6 @@
 package dev.apportion.dns.coredns;
 
+import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.Status;
 import io.fabric8.kubernetes.api.model.StatusCause;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -28,15 +29,20 @@ public final class ConfigMapPublisher {
             return switch (change) {
                 case ShardChange.Unchanged(var serial) -> new Publication.Unchanged(serial);
                 case ShardChange.Refused(var reason, var message) -> new Publication.Refused(reason, message);
+                case ShardChange.Outranked(var epoch) -> new Publication.Outranked(epoch);
                 case ShardChange.Create(var configMap, var serial) ->
                     new Publication.Written(
                             Optional.of(serial), client.resource(configMap).create());
                 case ShardChange.Patch(var namespace, var name, var operations, var serial) ->
                     new Publication.Written(
                             serial,
-                            client.configMaps()
-                                    .inNamespace(namespace)
-                                    .withName(name)
+                            // The client reads what it patches by name first, a request that is of no use.
+                            client.resource(new ConfigMapBuilder()
+                                            .withNewMetadata()
+                                            .withNamespace(namespace)
+                                            .withName(name)
+                                            .endMetadata()
+                                            .build())
                                     .patch(JSON_PATCH, operations));
             };
         } catch (KubernetesClientException e) {

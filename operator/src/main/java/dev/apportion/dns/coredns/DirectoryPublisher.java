@@ -123,19 +123,21 @@ public final class DirectoryPublisher {
             Map<String, String> present, ZoneRecords zone, Shards shards, int shard, Desired desired) {
         ShardKeys keys = new ShardKeys(zone.domain(), shard);
         SortedMap<String, String> files = ofShard(present, keys, shards.of(zone.domain()) == shard);
-        Optional<Serial> published =
-                switch (ShardDecision.decide(files, zone, shards, directory.toString(), shard, 0, Long.MAX_VALUE)) {
-                    case ShardDecision.Refused(var reason, var message) -> {
-                        desired.refused.put(zone.domain(), reason + ": " + message);
-                        yield Optional.empty();
-                    }
-                    case ShardDecision.Unchanged(var serial) -> serial;
-                    case ShardDecision.Write(var put, var remove, var before, var serial) -> {
-                        files.keySet().removeAll(remove);
-                        files.putAll(put);
-                        yield serial;
-                    }
-                };
+        Optional<Serial> published = switch (ShardDecision.decide(
+                files, zone, shards, directory.toString(), shard, Claim.NONE, Long.MAX_VALUE)) {
+            case ShardDecision.Refused(var reason, var message) -> {
+                desired.refused.put(zone.domain(), reason + ": " + message);
+                yield Optional.empty();
+            }
+            // Nobody is elected to write a folder.
+            case ShardDecision.Outranked(var epoch) -> throw new AssertionError(epoch);
+            case ShardDecision.Unchanged(var serial) -> serial;
+            case ShardDecision.Write(var put, var remove, var before, var serial) -> {
+                files.keySet().removeAll(remove);
+                files.putAll(put);
+                yield serial;
+            }
+        };
         published.ifPresent(serial -> desired.serials.put(zone.domain() + "/" + shard, serial));
         return files;
     }

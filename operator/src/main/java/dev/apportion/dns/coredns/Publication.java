@@ -17,6 +17,9 @@ public sealed interface Publication {
     /** Another writer was faster, or the ConfigMap went or came meanwhile: read again and decide again. */
     record Fenced(int code, String message) implements Publication {}
 
+    /** A leader of a higher epoch has written; nothing was sent. */
+    record Outranked(long epoch) implements Publication {}
+
     /** It must not be written, and will not be until the input changes. */
     record Refused(ShardChange.Reason reason, String message) implements Publication {}
 

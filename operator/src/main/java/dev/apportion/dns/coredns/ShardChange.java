@@ -36,6 +36,9 @@ public sealed interface ShardChange {
      */
     record Refused(Reason reason, String message) implements ShardChange {}
 
+    /** A leader of a higher epoch has written: this writer has been replaced. */
+    record Outranked(long epoch) implements ShardChange {}
+
     /** Why a change is refused. */
     enum Reason {
         /** Some name, record or size cannot be said in a zone file or configuration. */
@@ -57,23 +60,24 @@ public sealed interface ShardChange {
      * @param desired the whole zone
      * @param layout where it is written
      * @param shard the shard
-     * @param floor the highest serial that was ever seen for this zone and shard; zero if none. It counts only where the
-     *     ConfigMap holds no serial
+     * @param claim who writes
      */
     static ShardChange decide(
-            @Nullable ConfigMap current, ZoneRecords desired, CoreDnsLayout layout, int shard, long floor) {
+            @Nullable ConfigMap current, ZoneRecords desired, CoreDnsLayout layout, int shard, Claim claim) {
         Map<String, String> data = ConfigMapPatch.data(current);
         long most = ShardFiles.MOST_BYTES - ConfigMapPatch.binaryBytes(current);
         return ConfigMapPatch.of(
                 current,
-                ShardDecision.decide(data, desired, layout.shards(), layout.directory(), shard, floor, most),
+                ShardDecision.decide(data, desired, layout.shards(), layout.directory(), shard, claim, most),
                 new ShardKeys(desired.domain(), shard),
                 layout);
     }
 
     /** Decides what removes a zone from one shard's ConfigMap. */
-    static ShardChange remove(@Nullable ConfigMap current, String domain, CoreDnsLayout layout, int shard) {
+    static ShardChange remove(
+            @Nullable ConfigMap current, String domain, CoreDnsLayout layout, int shard, Claim claim) {
         ShardKeys keys = new ShardKeys(domain, shard);
-        return ConfigMapPatch.of(current, ShardDecision.remove(ConfigMapPatch.data(current), keys), keys, layout);
+        return ConfigMapPatch.of(
+                current, ShardDecision.remove(ConfigMapPatch.data(current), keys, claim), keys, layout);
     }
 }

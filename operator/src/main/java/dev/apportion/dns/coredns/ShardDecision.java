@@ -28,11 +28,14 @@ sealed interface ShardDecision {
 
     record Refused(ShardChange.Reason reason, String message) implements ShardDecision {}
 
+    /** A leader of a higher epoch has written: this writer has been replaced, and nothing may be written. */
+    record Outranked(long epoch) implements ShardDecision {}
+
     /**
      * Decides.
      *
      * @param current all files that are there, those of others among them
-     * @param floor the highest serial that was ever seen, zero if none
+     * @param claim who writes
      * @param mostBytes how much all files together may hold
      */
     static ShardDecision decide(
@@ -41,17 +44,29 @@ sealed interface ShardDecision {
             Shards shards,
             String directory,
             int shard,
-            long floor,
+            Claim claim,
             long mostBytes) {
         ShardKeys keys = new ShardKeys(desired.domain(), shard);
+        return fenced(current, keys, claim, unfenced(current, desired, shards, directory, keys, claim, mostBytes));
+    }
+
+    private static ShardDecision unfenced(
+            Map<String, String> current,
+            ZoneRecords desired,
+            Shards shards,
+            String directory,
+            ShardKeys keys,
+            Claim claim,
+            long mostBytes) {
+        int shard = keys.shard();
         Optional<String> before = Optional.ofNullable(current.get(keys.serial()));
         boolean nothing = shards.of(desired.domain()) != shard
                 && desired.hosts().stream().noneMatch(host -> shards.of(host.name()) == shard);
         if (nothing && (before.isEmpty() || shard >= shards.count())) {
-            return remove(current, keys);
+            return removal(current, keys);
         }
         Optional<Serial> published = before.flatMap(Serial::parse);
-        Serial serial = published.orElse(Serial.after(floor));
+        Serial serial = published.orElse(Serial.after(claim.floor()));
         ShardFiles rendered = ShardFiles.render(desired, shards, directory, shard, serial);
         if (published.isPresent() && rendered instanceof ShardFiles.Rendered(var files)) {
             if (files.equals(owned(current, keys))) {
@@ -69,8 +84,37 @@ sealed interface ShardDecision {
     }
 
     /** Decides what removes a zone. */
-    static ShardDecision remove(Map<String, String> current, ShardKeys keys) {
+    static ShardDecision remove(Map<String, String> current, ShardKeys keys, Claim claim) {
+        return fenced(current, keys, claim, removal(current, keys));
+    }
+
+    private static ShardDecision fenced(
+            Map<String, String> current, ShardKeys keys, Claim claim, ShardDecision decision) {
+        if (claim.epoch() == 0 || !(decision instanceof Write write)) {
+            return decision;
+        }
+        long before = epoch(current.getOrDefault(keys.epoch(), ""));
+        if (before > claim.epoch()) {
+            return new Outranked(before);
+        }
+        if (write.serial().isPresent() && before < claim.epoch()) {
+            SortedMap<String, String> put = new TreeMap<>(write.put());
+            put.put(keys.epoch(), Long.toString(claim.epoch()));
+            return new Write(put, write.remove(), write.before(), write.serial());
+        }
+        return write;
+    }
+
+    /** What is no number was not written by a leader. */
+    private static long epoch(String digits) {
+        return digits.matches("[1-9][0-9]{0,17}") ? Long.parseLong(digits) : 0;
+    }
+
+    private static ShardDecision removal(Map<String, String> current, ShardKeys keys) {
         SortedSet<String> remove = new TreeSet<>(owned(current, keys).keySet());
+        if (current.containsKey(keys.epoch())) {
+            remove.add(keys.epoch());
+        }
         return remove.isEmpty()
                 ? new Unchanged(Optional.empty())
                 : new Write(new TreeMap<>(), remove, Optional.ofNullable(current.get(keys.serial())), Optional.empty());

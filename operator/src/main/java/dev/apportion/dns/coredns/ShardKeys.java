@@ -62,6 +62,11 @@ record ShardKeys(String domain, int shard) {
         return prefix() + "state";
     }
 
+    /** The epoch of the last writer. It says nothing of the zone, so it is not compared, and not copied into folders. */
+    String epoch() {
+        return prefix() + "epoch";
+    }
+
     String domainConf() {
         return domain + ".conf";
     }

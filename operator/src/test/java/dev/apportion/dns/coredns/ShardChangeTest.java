@@ -33,7 +33,7 @@ class ShardChangeTest {
         ConfigMap first = created(zone(179), 0);
         assertThat(data(first)).containsEntry("example.org.s0.serial", "1");
         assertThat(data(first).get("example.org.zone")).contains("hostmaster.example.org. 1 7200");
-        assertThat(ShardChange.decide(first, zone(179), LAYOUT, 0, 0))
+        assertThat(ShardChange.decide(first, zone(179), LAYOUT, 0, Claim.NONE))
                 .isEqualTo(new ShardChange.Unchanged(Serial.parse("1")));
 
         ShardDecision.Write second = write(data(first), zone(100), 0);
@@ -110,7 +110,8 @@ class ShardChangeTest {
                 .findFirst()
                 .orElseThrow();
 
-        assertThat(ShardChange.decide(null, zone(179), layout(8), other, 0)).isInstanceOf(ShardChange.Unchanged.class);
+        assertThat(ShardChange.decide(null, zone(179), layout(8), other, Claim.NONE))
+                .isInstanceOf(ShardChange.Unchanged.class);
     }
 
     @Test
@@ -121,7 +122,13 @@ class ShardChangeTest {
         Map<String, String> data = data(created(zone(179), layout, shard, 0));
 
         ShardDecision decision = ShardDecision.decide(
-                data, zone(179).withHosts(List.of()), layout.shards(), "/etc/apportion", shard, 0, Long.MAX_VALUE);
+                data,
+                zone(179).withHosts(List.of()),
+                layout.shards(),
+                "/etc/apportion",
+                shard,
+                Claim.NONE,
+                Long.MAX_VALUE);
 
         assertThat(decision).isInstanceOfSatisfying(ShardDecision.Write.class, write -> {
             assertThat(write.put().keySet())
@@ -140,7 +147,7 @@ class ShardChangeTest {
         data.put("note", "mine");
 
         assertThat(ShardDecision.decide(
-                        data, zone(179), layout(2).shards(), "/etc/apportion", shard, 0, Long.MAX_VALUE))
+                        data, zone(179), layout(2).shards(), "/etc/apportion", shard, Claim.NONE, Long.MAX_VALUE))
                 .isInstanceOfSatisfying(ShardDecision.Write.class, write -> {
                     assertThat(write.put()).isEmpty();
                     assertThat(write.remove()).hasSize(4).doesNotContain("note");
@@ -157,7 +164,8 @@ class ShardChangeTest {
                 .findFirst()
                 .orElseThrow();
 
-        assertThat(ShardDecision.decide(data, zone(179), new Shards(count), "/etc/apportion", home, 0, Long.MAX_VALUE))
+        assertThat(ShardDecision.decide(
+                        data, zone(179), new Shards(count), "/etc/apportion", home, Claim.NONE, Long.MAX_VALUE))
                 .isInstanceOfSatisfying(
                         ShardDecision.Write.class,
                         write -> assertThat(write.remove()).contains("example.org.conf", "example.org.zone"));
@@ -173,7 +181,7 @@ class ShardChangeTest {
                 .addToData("other", "x".repeat(ShardFiles.MOST_BYTES - 1000))
                 .build();
 
-        assertThat(ShardChange.decide(full, zone(179), LAYOUT, 0, 0))
+        assertThat(ShardChange.decide(full, zone(179), LAYOUT, 0, Claim.NONE))
                 .isInstanceOfSatisfying(ShardChange.Refused.class, refused -> {
                     assertThat(refused.reason()).isEqualTo(ShardChange.Reason.ShardFull);
                     assertThat(refused.message())
@@ -192,19 +200,20 @@ class ShardChangeTest {
                 .addToBinaryData("other", "AAAA".repeat(ShardFiles.MOST_BYTES / 4))
                 .build();
 
-        assertThat(ShardChange.decide(full, zone(179), LAYOUT, 0, 0)).isInstanceOf(ShardChange.Refused.class);
+        assertThat(ShardChange.decide(full, zone(179), LAYOUT, 0, Claim.NONE)).isInstanceOf(ShardChange.Refused.class);
     }
 
     @Test
     void aKeyOfSomebodyElseIsNeverOverwritten() {
         Map<String, String> data = Map.of("example.org.zone", "$ORIGIN example.org.");
 
-        assertThat(ShardDecision.decide(data, zone(179), LAYOUT.shards(), "/etc/apportion", 0, 0, Long.MAX_VALUE))
+        assertThat(ShardDecision.decide(
+                        data, zone(179), LAYOUT.shards(), "/etc/apportion", 0, Claim.NONE, Long.MAX_VALUE))
                 .isInstanceOfSatisfying(ShardDecision.Refused.class, refused -> {
                     assertThat(refused.reason()).isEqualTo(ShardChange.Reason.ForeignKey);
                     assertThat(refused.message()).contains("example.org.zone");
                 });
-        assertThat(ShardDecision.remove(data, new ShardKeys("example.org", 0)))
+        assertThat(ShardDecision.remove(data, new ShardKeys("example.org", 0), Claim.NONE))
                 .isInstanceOf(ShardDecision.Unchanged.class);
     }
 
@@ -278,7 +287,7 @@ class ShardChangeTest {
     @ParameterizedTest
     @MethodSource("unsayable")
     void whatCannotBeSaidIsRefused(ZoneRecords zone) {
-        assertThat(ShardChange.decide(null, zone, LAYOUT, 0, 0))
+        assertThat(ShardChange.decide(null, zone, LAYOUT, 0, Claim.NONE))
                 .isInstanceOfSatisfying(ShardChange.Refused.class, refused -> {
                     assertThat(refused.reason()).isEqualTo(ShardChange.Reason.NotRenderable);
                     assertThat(refused.message()).isNotBlank();
@@ -295,7 +304,7 @@ class ShardChangeTest {
                 List.of(),
                 List.of(new NameServer("ns.example.org", List.of())));
 
-        assertThat(ShardChange.decide(null, zone, LAYOUT, 0, 0))
+        assertThat(ShardChange.decide(null, zone, LAYOUT, 0, Claim.NONE))
                 .isInstanceOfSatisfying(
                         ShardChange.Refused.class,
                         refused -> assertThat(refused.message()).contains("characters"));
@@ -309,10 +318,10 @@ class ShardChangeTest {
         ZoneRecords list = Corpus.zone(
                 Answers.List, Corpus.host("shop.example.org", Corpus.stream("shop", new int[] {256}, "10.0.0.1")));
 
-        assertThatThrownBy(() -> ShardChange.decide(null, single, LAYOUT, 0, 0))
+        assertThatThrownBy(() -> ShardChange.decide(null, single, LAYOUT, 0, Claim.NONE))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("[1, 2]");
-        assertThatThrownBy(() -> ShardChange.decide(null, list, LAYOUT, 0, 0))
+        assertThatThrownBy(() -> ShardChange.decide(null, list, LAYOUT, 0, Claim.NONE))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("256");
     }
@@ -334,12 +343,51 @@ class ShardChangeTest {
     }
 
     @Test
+    void whatANewerLeaderWroteIsNotWrittenOver() {
+        Map<String, String> data = new HashMap<>(data(created(zone(179), 0)));
+        ShardDecision.Write third = (ShardDecision.Write) decide(data, zone(100), 3);
+        assertThat(third.put()).containsEntry("example.org.s0.epoch", "3").containsEntry("example.org.s0.serial", "2");
+        data.putAll(third.put());
+
+        assertThat(decide(data, zone(50), 2)).isEqualTo(new ShardDecision.Outranked(3));
+        assertThat(ShardDecision.remove(data, new ShardKeys("example.org", 0), new Claim(0, 2)))
+                .isEqualTo(new ShardDecision.Outranked(3));
+        assertThat(((ShardDecision.Write) decide(data, zone(50), 3)).put()).doesNotContainKey("example.org.s0.epoch");
+        assertThat(((ShardDecision.Write) decide(data, zone(50), 4)).put()).containsEntry("example.org.s0.epoch", "4");
+    }
+
+    @Test
+    void anotherLeaderAloneIsNoChange() {
+        Map<String, String> data = new HashMap<>(data(created(zone(179), 0)));
+        data.putAll(((ShardDecision.Write) decide(data, zone(100), 3)).put());
+
+        assertThat(decide(data, zone(100), 7)).isInstanceOf(ShardDecision.Unchanged.class);
+        assertThat(decide(data, zone(100), 1)).isInstanceOf(ShardDecision.Unchanged.class);
+    }
+
+    @Test
+    void aSpoiltEpochIsReplacedAndARemovedZoneTakesItsEpochWithIt() {
+        Map<String, String> data = new HashMap<>(data(created(zone(179), 0)));
+        data.put("example.org.s0.epoch", "many");
+
+        assertThat(((ShardDecision.Write) decide(data, zone(100), 1)).put()).containsEntry("example.org.s0.epoch", "1");
+        assertThat(((ShardDecision.Write) ShardDecision.remove(data, new ShardKeys("example.org", 0), new Claim(0, 1)))
+                        .remove())
+                .isEqualTo(data.keySet());
+    }
+
+    private static ShardDecision decide(Map<String, String> data, ZoneRecords zone, long epoch) {
+        return ShardDecision.decide(
+                data, zone, LAYOUT.shards(), LAYOUT.directory(), 0, new Claim(0, epoch), Long.MAX_VALUE);
+    }
+
+    @Test
     void theOrderOfListingDoesNotMatter() {
         Host a = Corpus.host("a.example.org", Corpus.stream("a", new int[] {16}, "10.0.0.1"));
         Host b = Corpus.host("b.example.org", Corpus.stream("b", new int[] {16}, "10.0.0.2"));
 
-        assertThat(ShardChange.decide(null, Corpus.zone(Answers.Single, a, b), LAYOUT, 0, 0))
-                .isEqualTo(ShardChange.decide(null, Corpus.zone(Answers.Single, b, a), LAYOUT, 0, 0));
+        assertThat(ShardChange.decide(null, Corpus.zone(Answers.Single, a, b), LAYOUT, 0, Claim.NONE))
+                .isEqualTo(ShardChange.decide(null, Corpus.zone(Answers.Single, b, a), LAYOUT, 0, Claim.NONE));
     }
 
     private static ZoneRecords with(
@@ -356,7 +404,7 @@ class ShardChangeTest {
     }
 
     private static ConfigMap created(ZoneRecords zone, CoreDnsLayout layout, int shard, long floor) {
-        return switch (ShardChange.decide(null, zone, layout, shard, floor)) {
+        return switch (ShardChange.decide(null, zone, layout, shard, new Claim(floor, 0))) {
             case ShardChange.Create(var configMap, var serial) -> {
                 configMap.getMetadata().setUid("1");
                 yield configMap;
@@ -366,8 +414,8 @@ class ShardChangeTest {
     }
 
     private static ShardDecision.Write write(Map<String, String> data, ZoneRecords zone, long floor) {
-        return (ShardDecision.Write)
-                ShardDecision.decide(data, zone, LAYOUT.shards(), LAYOUT.directory(), 0, floor, Long.MAX_VALUE);
+        return (ShardDecision.Write) ShardDecision.decide(
+                data, zone, LAYOUT.shards(), LAYOUT.directory(), 0, new Claim(floor, 0), Long.MAX_VALUE);
     }
 
     private static Map<String, String> data(ConfigMap configMap) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.apportion.dns.Corpus;
 import dev.apportion.dns.Shards;
+import dev.apportion.dns.coredns.Claim;
 import dev.apportion.dns.coredns.CoreDnsLayout;
 import dev.apportion.dns.coredns.ShardChange;
 import dev.apportion.records.Answers;
@@ -31,7 +32,7 @@ class ScaleTest {
                 long before = System.nanoTime();
                 largest = 0;
                 for (int shard = 0; shard < LAYOUT.shards().count(); shard++) {
-                    ShardChange change = ShardChange.decide(null, zone, LAYOUT, shard, 0);
+                    ShardChange change = ShardChange.decide(null, zone, LAYOUT, shard, Claim.NONE);
                     assertThat(change).isInstanceOf(ShardChange.Create.class);
                     largest = Math.max(largest, bytes((ShardChange.Create) change));
                 }

@@ -1,0 +1,121 @@
+package dev.apportion.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.apportion.e2e.bed.ApiServer;
+import dev.apportion.e2e.bed.DebianPackage;
+import dev.apportion.e2e.bed.Kubectl;
+import dev.apportion.e2e.bed.Question;
+import dev.apportion.e2e.bed.WithApiServer;
+import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.xbill.DNS.Type;
+
+/** The clock of the operator's machine is set while it runs. */
+@WithApiServer
+class ClockIT {
+
+    private static final List<String> JUMPS = List.of("-5s", "-3600s", "+3600s", "+0s");
+
+    @Test
+    void aClockThatIsSetStopsNothing(ApiServer server, Kubectl kubectl, KubernetesClient client, @TempDir Path folder)
+            throws IOException {
+        DebianPackage.FAKETIME.orSkip();
+        Path clock = Files.writeString(folder.resolve("clock"), "+0s\n");
+        Path dns = Files.createDirectory(folder.resolve("dns"));
+        try (Product product =
+                Product.start(server, kubectl, dns, "--lease-duration", "PT3S", "--verify-interval", "PT0.5S")) {
+            product.stopOperator();
+            product.startOperator(Map.of(
+                    "LD_PRELOAD",
+                    library().toString(),
+                    "FAKETIME_TIMESTAMP_FILE",
+                    clock.toString(),
+                    "FAKETIME_NO_CACHE",
+                    "1",
+                    "DONT_FAKE_MONOTONIC",
+                    "1"));
+            product.apply("""
+                apiVersion: apportion.dev/v1alpha1
+                kind: DNSZone
+                metadata: {name: clock}
+                spec:
+                  domain: clock.example
+                  coreDNS: {answers: Single, configMap: {shards: 1}}
+                  verifyAt: {addresses: ["127.0.0.1:PORT"]}
+                ---
+                apiVersion: apportion.dev/v1alpha1
+                kind: ReplicaPool
+                metadata: {name: clock}
+                spec:
+                  sites:
+                  - name: main
+                    endpoints: [{name: a, address: 192.0.2.1, capacity: 100}, {name: b, address: 192.0.2.2, capacity: 100}]
+                ---
+                apiVersion: apportion.dev/v1alpha1
+                kind: TrafficService
+                metadata: {name: clock}
+                spec: {zoneRef: {name: clock}, hostname: www.clock.example, poolRef: {name: clock}}
+                """);
+            product.awaitVerified("clock");
+            long serial = serial(client);
+            int capacity = 100;
+            for (String jump : JUMPS) {
+                // A write that fails is to be tried again when the clock is set.
+                product.kubectl("delete", "rolebinding", "apportion-zone");
+                capacity += 100;
+                setCapacity(product, capacity);
+                product.awaitCondition("dnszone/clock", "Programmed", "False WriteFailed");
+                Files.writeString(clock, jump + "\n");
+                Rights.bind(server, product.namespace(), product.namespace(), "apportion-zone", "apportion");
+                long wanted = Math.round(256.0 * capacity / (capacity + 100));
+                product.await(
+                        () -> product.dns()
+                                .slots(Question.of("www.clock.example", Type.A))
+                                .counts()
+                                .get("192.0.2.1"),
+                        found -> found != null && Math.abs(found - wanted) <= 1,
+                        "the answers after " + jump);
+                assertThat(serial(client)).as("the serial after " + jump).isEqualTo(++serial);
+                product.awaitCondition("trafficservice/clock", "Ready", "True");
+            }
+            assertThat(product.operator().isAlive()).isTrue();
+            assertThat(product.operator().log())
+                    .contains("The clock was set")
+                    .doesNotContain("could not be renewed in time")
+                    .doesNotContain("lost to another operator");
+        }
+    }
+
+    private static void setCapacity(Product product, int capacity) {
+        product.kubectl(
+                "patch",
+                "replicapool/clock",
+                "--type=json",
+                "-p",
+                "[{\"op\":\"replace\",\"path\":\"/spec/sites/0/endpoints/0/capacity\",\"value\":%d}]"
+                        .formatted(capacity));
+    }
+
+    private static long serial(KubernetesClient client) {
+        ConfigMap shard = Objects.requireNonNull(
+                client.configMaps().withName("apportion-coredns-0").get());
+        return Long.parseLong(shard.getData().get("clock.example.s0.serial"));
+    }
+
+    private static Path library() throws IOException {
+        try (Stream<Path> found = Files.find(
+                Path.of("/usr/lib"), 4, (path, attributes) -> path.endsWith("faketime/libfaketimeMT.so.1"))) {
+            return found.findFirst().orElseThrow();
+        }
+    }
+}
