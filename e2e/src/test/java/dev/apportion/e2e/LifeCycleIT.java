@@ -28,6 +28,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.xbill.DNS.Type;
 
 /** Resources come and go in every order: nothing comes back, nobody stumbles, and what is left is answered. */
@@ -260,6 +262,79 @@ class LifeCycleIT {
         patch("trafficservice/shard", "{\"spec\":{\"ttlSeconds\":7}}");
         product.awaitCondition("trafficservice/shard", "ResolvedRefs", "False ZoneNotFound");
         assertThat(keys("shard.example")).isEmpty();
+    }
+
+    /** Under a serial that it has seen, CoreDNS would go on with what it read before. */
+    @Test
+    void aZoneThatIsMadeAnewIsReadAnew() {
+        publish(List.of("anew"));
+        long before = serial("anew.example");
+
+        product.kubectl("delete", "dnszone/anew", "replicapool/anew");
+        product.await("the records to go", () -> keys("anew.example").isEmpty());
+        product.apply(zone("anew") + pool("anew").replace("192.0.2.", "198.51.100."));
+
+        awaitAnswered("anew", "198.51.100.1 198.51.100.2");
+        assertThat(serial("anew.example")).isGreaterThan(before);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"moves, 'name: elsewhere, shards: 2', elsewhere-", "shrinks, shards: 1, apportion-coredns-0"})
+    void aZoneThatIsMadeAnewInOtherConfigMapsLeavesTheOldOnes(String name, String configMap, String start) {
+        publish(List.of(name, name + "-not"));
+        product.apply(service(name)
+                .replace("name: %s}\nspec".formatted(name), "name: %s-apex}\nspec".formatted(name))
+                .replace("www.", ""));
+        product.awaitReady("trafficservice/%s-apex".formatted(name));
+
+        assertThat(server.kubectl(product.namespace())
+                        .runWith(zone(name).replace("shards: 2", configMap), "replace", "--force", "-f", "-")
+                        .orThrow()
+                        .exitCode())
+                .isZero();
+
+        product.awaitReady("trafficservice/" + name);
+        product.await(
+                () -> holders(name + ".example"),
+                found -> !found.isEmpty() && found.stream().allMatch(holder -> holder.startsWith(start)),
+                "no other ConfigMap to hold it");
+        assertThat(holders(name + "-not.example"))
+                .isNotEmpty()
+                .allMatch(holder -> holder.startsWith("apportion-coredns-"));
+        assertThat(answered(name + "-not")).isEqualTo("192.0.2.1 192.0.2.2");
+    }
+
+    /** Copies of a shard are no business of the operator's, whatever becomes of the zone. */
+    @Test
+    void aCopyOfAShardStays() {
+        publish(List.of("copied"));
+        ConfigMap shard = client.configMaps().list().getItems().stream()
+                .filter(configMap -> holders("copied.example")
+                        .contains(configMap.getMetadata().getName()))
+                .findFirst()
+                .orElseThrow();
+        client.resource(new ConfigMapBuilder(shard)
+                        .withNewMetadata()
+                        .withName("copy-of-a-shard")
+                        .withLabels(shard.getMetadata().getLabels())
+                        .endMetadata()
+                        .build())
+                .create();
+
+        product.kubectl("delete", "dnszone/copied");
+
+        awaitAnswered("copied", "REFUSED");
+        assertThat(holders("copied.example")).containsExactly("copy-of-a-shard");
+        client.configMaps().withName("copy-of-a-shard").delete();
+    }
+
+    /** The ConfigMaps that hold something of a zone. */
+    private List<String> holders(String domain) {
+        return client.configMaps().list().getItems().stream()
+                .filter(configMap -> configMap.getData() != null
+                        && configMap.getData().keySet().stream().anyMatch(key -> key.startsWith(domain + ".")))
+                .map(configMap -> configMap.getMetadata().getName())
+                .toList();
     }
 
     private long serial(String domain) {

@@ -1,7 +1,10 @@
 package dev.apportion.reconcile;
 
 import dev.apportion.api.DNSZone;
+import dev.apportion.api.DNSZoneSpec;
 import dev.apportion.api.DNSZoneStatus;
+import dev.apportion.dns.coredns.CoreDnsLayout;
+import dev.apportion.dns.coredns.ShardState;
 import dev.apportion.reconcile.ZoneStanding.Servers;
 import dev.apportion.records.Changes;
 import dev.apportion.records.ZoneRecords;
@@ -25,6 +28,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -38,6 +42,9 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(DNSZoneReconciler.class);
 
+    /** Of a zone that is made anew, the new ConfigMaps are written before the old ones are swept. */
+    private static final Duration AFTER_MOVE = Duration.ofSeconds(2);
+
     private final Desk desk;
     private final Signals signals;
     private final Verifier verifier;
@@ -46,6 +53,13 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
     private final Executor housekeeping;
     private final PodRefresher refresher;
     private final ZonePublisher publisher;
+
+    /** The names of the ConfigMaps that zones were written to before they were deleted, without their numbers. */
+    private final Map<Ref, Set<String>> left = new ConcurrentHashMap<>();
+
+    /** Where a zone stands whole. */
+    private final Map<Ref, CoreDnsLayout> written = new ConcurrentHashMap<>();
+
     private final ShardStore shards;
 
     DNSZoneReconciler(
@@ -96,7 +110,17 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
         if (after == null && before != null) {
             verifier.forget(Ref.of(before));
             desk.forgetZone(Ref.of(before));
+            written.remove(Ref.of(before));
             housekeeping.execute(this::sweep);
+        }
+        if (before != null && (after == null || !configMap(before).equals(configMap(after)))) {
+            configMap(before)
+                    .ifPresent(name -> left.computeIfAbsent(Ref.of(before), key -> ConcurrentHashMap.newKeySet())
+                            .add(name));
+        }
+        if (after != null && left.containsKey(Ref.of(after))) {
+            // Made anew before its records were gone, and maybe in other ConfigMaps.
+            sweepIn(AFTER_MOVE);
         }
         if (after != null) {
             shards.watch(after.getMetadata().getNamespace());
@@ -175,6 +199,7 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
         }
         Servers servers = DnsServers.of(admitted, desk.world());
         if (standing.isWritten()) {
+            written.put(admitted.ref(), ZonePublisher.layout(admitted));
             verifier.verify(admitted.ref(), composed.records(), servers.addresses());
         }
         desk.stands(admitted.ref(), standing, servers);
@@ -205,11 +230,16 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
                 .log("Published");
     }
 
-    /** The status is no state, but the best memory where the ConfigMaps were deleted. */
-    private static long floor(DNSZone zone) {
-        return zone.getStatus() == null || zone.getStatus().serial() == null
+    /**
+     * Above every serial that may have been published before a shard is made anew: the status is no state, but a memory where
+     * the ConfigMaps were deleted, and time goes on where the zone was. CoreDNS would not read a file again under a serial
+     * that it knows.
+     */
+    private long floor(DNSZone zone) {
+        long known = zone.getStatus() == null || zone.getStatus().serial() == null
                 ? 0
                 : zone.getStatus().serial();
+        return Math.max(known, desk.now().getEpochSecond());
     }
 
     private static String serials(AdmittedZone zone, Map<Integer, Long> changed) {
@@ -226,22 +256,51 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
         return writer.write(zone, new DNSZone(), status);
     }
 
-    /** Takes zones out of the shards whose DNSZone is gone: deleted while the operator was there, or while it was not. */
+    /** Takes zones out of the shards that are not theirs any more: deleted while the operator was there or not, or made anew elsewhere. */
     void sweep() {
         if (!desk.isOpen()) {
             return;
         }
         try {
             Set<Ref> zones = desk.world().allZones();
-            shards.all().stream()
-                    .flatMap(configMap -> publisher.sweep(configMap, zones).stream())
-                    .max(Duration::compareTo)
-                    .ifPresent(pause -> CompletableFuture.delayedExecutor(
-                                    pause.toMillis(), TimeUnit.MILLISECONDS, housekeeping)
-                            .execute(this::sweep));
+            Optional<Duration> again = shards.all().stream()
+                    .flatMap(configMap ->
+                            publisher.sweep(configMap, state -> isForeign(state, configMap, zones)).stream())
+                    .max(Duration::compareTo);
+            again.ifPresentOrElse(
+                    this::sweepIn,
+                    () -> left.keySet().removeIf(zone -> !zones.contains(zone) || written.containsKey(zone)));
         } catch (RuntimeException e) {
             LOG.atWarn().setCause(e).log("Could not remove the records of zones that are gone; trying again later");
         }
+    }
+
+    private void sweepIn(Duration pause) {
+        CompletableFuture.delayedExecutor(pause.toMillis(), TimeUnit.MILLISECONDS, housekeeping)
+                .execute(this::sweep);
+    }
+
+    /** Says whether a zone is gone, or has left a ConfigMap and stands in others by now. Copies that somebody made stay. */
+    private boolean isForeign(ShardState.Published state, ConfigMap configMap, Set<Ref> zones) {
+        Ref zone = Ref.parse(state.part().owner());
+        if (!zones.contains(zone)) {
+            return true;
+        }
+        Optional<AdmittedZone> admitted = desk.admission().zone(zone);
+        if (admitted.isEmpty() || !ZonePublisher.layout(admitted.get()).equals(written.get(zone))) {
+            return false;
+        }
+        AdmittedZone.CoreDns coreDns = admitted.get().coreDns();
+        return ZonePublisher.isShard(configMap, zone.namespace(), coreDns.configMap())
+                ? state.shard() >= coreDns.shards()
+                : left.getOrDefault(zone, Set.of()).stream()
+                        .anyMatch(name -> ZonePublisher.isShard(configMap, zone.namespace(), name));
+    }
+
+    private static Optional<String> configMap(DNSZone zone) {
+        return Optional.ofNullable(zone.getSpec())
+                .map(DNSZoneSpec::coreDNS)
+                .map(coreDns -> coreDns.configMap().name());
     }
 
     @Override

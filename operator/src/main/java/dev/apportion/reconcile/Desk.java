@@ -9,6 +9,7 @@ import dev.apportion.telemetry.Meters;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
@@ -61,6 +62,10 @@ final class Desk {
         this.clock = clock;
         this.world = world;
         this.signals = signals;
+    }
+
+    Instant now() {
+        return clock.instant();
     }
 
     ClusterWorld world() {

@@ -156,6 +156,10 @@ final class ServiceAdmission {
     static Optional<String> inZone(String host, AdmittedZone zone) {
         boolean apex = host.equals(zone.domain());
         for (FixedRecord fixed : zone.fixedRecords()) {
+            if (fixed.type().equals("NS") && DomainNames.isWithin(host, fixed.name())) {
+                return Optional.of("the DNSZone %s delegates %s by NS records, and %s with it; maybe remove them there"
+                        .formatted(zone.ref(), fixed.name(), host));
+            }
             boolean clash = !apex || Set.of("A", "AAAA", "CNAME").contains(fixed.type());
             if (fixed.name().equals(host) && clash) {
                 return Optional.of("the DNSZone %s has a fixed %s record for %s; maybe remove it there"

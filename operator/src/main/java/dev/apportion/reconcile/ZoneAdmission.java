@@ -14,11 +14,13 @@ import inet.ipaddr.IPAddress;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
@@ -104,7 +106,8 @@ final class ZoneAdmission {
         if (spec.nameServers().isEmpty()) {
             return List.of(new NameServer("ns." + domain, List.of()));
         }
-        List<NameServer> servers = new ArrayList<>();
+        // One server may stand there in two spellings.
+        Map<String, Set<IPAddress>> servers = new LinkedHashMap<>();
         for (DNSZoneSpec.NameServer server : spec.nameServers()) {
             List<IPAddress> addresses = new ArrayList<>();
             for (String text : server.addresses()) {
@@ -115,11 +118,14 @@ final class ZoneAdmission {
                 }
             }
             switch (DomainNames.parse(server.name())) {
-                case Parsed.Value<String>(String name) -> servers.add(new NameServer(name, addresses));
+                case Parsed.Value<String>(String name) ->
+                    servers.computeIfAbsent(name, key -> new TreeSet<>()).addAll(addresses);
                 case Parsed.Invalid<String>(String problem) -> problems.add("spec.nameServers: " + problem);
             }
         }
-        return servers;
+        return servers.entrySet().stream()
+                .map(server -> new NameServer(server.getKey(), List.copyOf(server.getValue())))
+                .toList();
     }
 
     private static List<FixedRecord> fixedRecords(DNSZoneSpec spec, String domain, List<String> problems) {
@@ -143,6 +149,10 @@ final class ZoneAdmission {
         Map<String, Long> perName =
                 records.stream().collect(Collectors.groupingBy(FixedRecord::name, Collectors.counting()));
         Set<String> servers = nameServers.stream().map(NameServer::name).collect(Collectors.toSet());
+        Set<String> delegated = records.stream()
+                .filter(found -> found.type().equals("NS"))
+                .map(FixedRecord::name)
+                .collect(Collectors.toSet());
         List<FixedRecord> kept = new ArrayList<>();
         for (FixedRecord found : records) {
             boolean alias = found.type().equals("CNAME");
@@ -151,11 +161,25 @@ final class ZoneAdmission {
             } else if (alias && perName.getOrDefault(found.name(), 0L) > 1) {
                 refused.add(
                         "spec.records[%s CNAME]: a CNAME must be the only record of its name".formatted(found.name()));
+            } else if (isHidden(found, delegated)) {
+                refused.add("spec.records[%s %s]: the name belongs to a zone that NS records of this one delegate"
+                        .formatted(found.name(), found.type()));
             } else {
                 kept.add(found);
             }
         }
         return kept;
+    }
+
+    /** At a delegated name and below, a zone serves the NS records and addresses of the servers alone (RFC 1034, section 4.2.1). */
+    private static boolean isHidden(FixedRecord found, Set<String> delegated) {
+        boolean address = found.type().equals("A") || found.type().equals("AAAA");
+        boolean cut = found.type().equals("NS");
+        return !address
+                && delegated.stream()
+                        .anyMatch(name -> cut
+                                ? DomainNames.isBelow(found.name(), name)
+                                : DomainNames.isWithin(found.name(), name));
     }
 
     private static Predicate<AdmittedZone.Namespace> allows(Ref ref, DNSZoneSpec spec) {

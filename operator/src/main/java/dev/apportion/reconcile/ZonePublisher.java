@@ -24,6 +24,9 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -42,6 +45,8 @@ final class ZonePublisher {
     private static final String NOT_LEADING = "the lease is not held for certain, so nothing is written";
     /** Nobody waits for a removal as somebody waits for new answers. */
     private static final Duration AFTER_FAILED_REMOVAL = Duration.ofSeconds(30);
+
+    private static final Pattern SHARD_NAME = Pattern.compile("(.+)-\\d+");
 
     private final KubernetesClient client;
     private final ConfigMapPublisher publisher;
@@ -113,6 +118,17 @@ final class ZonePublisher {
         AdmittedZone.CoreDns coreDns = zone.coreDns();
         return new CoreDnsLayout(
                 zone.ref().namespace(), coreDns.configMap(), new Shards(coreDns.shards()), coreDns.directory());
+    }
+
+    /** Says whether a ConfigMap is one of those of a name. */
+    static boolean isShard(ConfigMap configMap, String namespace, String name) {
+        return configMap.getMetadata().getNamespace().equals(namespace)
+                && base(configMap).filter(name::equals).isPresent();
+    }
+
+    private static Optional<String> base(ConfigMap configMap) {
+        Matcher shard = SHARD_NAME.matcher(configMap.getMetadata().getName());
+        return shard.matches() ? Optional.of(shard.group(1)) : Optional.empty();
     }
 
     /** What DNS says now of a zone, over all of its shards; empty where nothing was ever published. */
@@ -264,14 +280,14 @@ final class ZonePublisher {
     }
 
     /**
-     * Takes the zones out of a ConfigMap whose DNSZone is gone.
+     * Takes the zones out of a ConfigMap that it does not belong to any more.
      *
+     * @param isForeign whether a zone is to go
      * @return when to look again, where something could not be removed
      */
-    Optional<Duration> sweep(ConfigMap configMap, Set<Ref> zones) {
+    Optional<Duration> sweep(ConfigMap configMap, Predicate<ShardState.Published> isForeign) {
         return states(configMap)
-                .flatMap(state -> state instanceof ShardState.Published readable
-                                && !zones.contains(Ref.parse(readable.part().owner()))
+                .flatMap(state -> state instanceof ShardState.Published readable && isForeign.test(readable)
                         ? remove(configMap, readable).stream()
                         : Stream.empty())
                 .toList()
@@ -281,11 +297,14 @@ final class ZonePublisher {
 
     private Optional<Duration> remove(ConfigMap configMap, ShardState.Published zone) {
         String name = configMap.getMetadata().getName();
-        CoreDnsLayout layout = new CoreDnsLayout(
-                configMap.getMetadata().getNamespace(),
-                name.substring(0, name.lastIndexOf('-')),
-                new Shards(zone.shards()),
-                zone.directory());
+        String namespace = configMap.getMetadata().getNamespace();
+        Optional<CoreDnsLayout> found = base(configMap)
+                .map(base -> new CoreDnsLayout(namespace, base, new Shards(zone.shards()), zone.directory()));
+        if (found.isEmpty() || !found.get().configMapName(zone.shard()).equals(name)) {
+            // Somebody's copy.
+            return Optional.empty();
+        }
+        CoreDnsLayout layout = found.get();
         OptionalLong epoch = mandate.epoch();
         if (epoch.isEmpty()) {
             return Optional.of(AFTER_FAILURE);
@@ -300,7 +319,7 @@ final class ZonePublisher {
                 LOG.atInfo()
                         .addKeyValue("domain", zone.domain())
                         .addKeyValue("configMap", name)
-                        .log("Removed a zone that has no DNSZone any more");
+                        .log("Removed a zone that is not here any more");
                 yield Optional.empty();
             }
             case Publication.Fenced fenced -> {
@@ -327,6 +346,6 @@ final class ZonePublisher {
                 .addKeyValue("domain", zone.domain())
                 .addKeyValue("configMap", configMap)
                 .addKeyValue("error", error)
-                .log("Could not remove a zone that has no DNSZone any more");
+                .log("Could not remove a zone that is not here any more");
     }
 }

@@ -472,6 +472,36 @@ class FieldCasesTest {
         assertThat(files(zone(plan))).contains("shop 15 IN CNAME lb.example.net.");
     }
 
+    @Test
+    void whatIsDelegatedIsNotServedBesides() {
+        Plan plan = plan(
+                withRecords("{name: sub, type: NS, values: [ns.sub, ns.example.net.]}, {name: ns.sub, type: A, values:"
+                        + " [192.0.2.53]}, {name: www.sub, type: TXT, values: [hidden]}, {name: sub, type: MX, values:"
+                        + " [10 mail]}, {name: other, type: TXT, values: [shown]}"),
+                Setting.pool("shop", "{name: main, endpoints: [{name: a, address: 192.0.2.1}]}"),
+                SERVICE,
+                Setting.service("below", "www.sub.example.org"));
+
+        assertThat(accepted(plan.admission().zones(), "example-org").message())
+                .contains("www.sub.example.org TXT", "sub.example.org MX")
+                .doesNotContain("NS]", "A]", "other");
+        assertThat(accepted(plan.admission().services(), "below").reason()).isEqualTo("HostConflict");
+        assertThat(files(zone(plan))).contains("192.0.2.53", "shown").doesNotContain("hidden");
+    }
+
+    @Test
+    void oneNameServerInTwoSpellingsIsOne() {
+        Plan plan = plan(Setting.ZONE.replace(
+                "coreDNS: {}",
+                "coreDNS: {}, nameServers: [{name: ns1.example.org, addresses: [192.0.2.53]},"
+                        + " {name: NS1.Example.ORG., addresses: ['2001:DB8::53', 192.0.2.53]}]"));
+
+        assertThat(zone(plan).nameServers())
+                .singleElement()
+                .satisfies(server -> assertThat(server.addresses()).hasSize(2));
+        assertThat(files(zone(plan)).split("NS ns1", -1)).hasSize(2);
+    }
+
     @ParameterizedTest
     @CsvSource({"-1, false", "0, false", "1, true", "86400, true", "86401, false"})
     void aTimeToLiveIsTakenAsItIsOrRefused(int ttl, boolean taken) {
