@@ -1,12 +1,13 @@
 package dev.apportion.cli;
 
 import dev.apportion.reconcile.ApportionOperator;
+import dev.apportion.reconcile.ClusterClient;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicBoolean;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -49,15 +50,25 @@ final class OperatorCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        try (Termination termination = new Termination(PATIENCE, () -> {});
-                KubernetesClient client = new KubernetesClientBuilder().build();
+        Clock clock = Clock.systemUTC();
+        AtomicBoolean started = new AtomicBoolean();
+        try (Termination termination = new Termination(PATIENCE, () -> stopStarting(started));
+                KubernetesClient client = ClusterClient.open(clock);
                 ApportionOperator operator = new ApportionOperator(
                         client,
                         new ApportionOperator.Settings(namespaces, reconcileInterval, verifyInterval, verifyGrace),
-                        Clock.systemUTC())) {
+                        clock)) {
             operator.start();
+            started.set(true);
             termination.await();
         }
         return CommandLine.ExitCode.OK;
+    }
+
+    /** A start waits for the API server; until it is over there is nothing that would have to be stopped cleanly. */
+    private static void stopStarting(AtomicBoolean started) {
+        if (!started.get()) {
+            Runtime.getRuntime().halt(CommandLine.ExitCode.OK);
+        }
     }
 }

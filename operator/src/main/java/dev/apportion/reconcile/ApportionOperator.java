@@ -22,9 +22,15 @@ public final class ApportionOperator implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(ApportionOperator.class);
 
+    /** Who owns the fields that are written by server-side apply. */
+    static final String FIELD_MANAGER = "apportion";
+
     private static final Duration FIRST_RETRY = Duration.ofMillis(200);
     private static final Duration LONGEST_RETRY = Duration.ofSeconds(30);
     private static final double RETRY_GROWTH = 2;
+
+    /** Longer than any process lives. */
+    private static final Duration NEVER = Duration.ofDays(36500);
 
     /** How long a DNS server may take for one answer: a second is much within a cluster. */
     private static final Duration ASK_TIMEOUT = Duration.ofSeconds(1);
@@ -71,12 +77,16 @@ public final class ApportionOperator implements AutoCloseable {
                 new Verifier.Timing(settings.verifyInterval(), settings.verifyGrace()),
                 desk::verified);
         Statuses statuses = new Statuses(new Conditions(clock));
-        StatusWriter writer = new StatusWriter(client, clock);
+        RetryAfter retryAfter = RetryAfter.of(client, clock);
+        StatusWriter writer = new StatusWriter(client, retryAfter, clock);
         this.operator = new Operator(configuration -> configuration
                 .withKubernetesClient(client)
                 .withCloseClientOnStop(false)
+                // While the API server fails, the start waits: nothing is decided on caches that are not filled.
+                .withStopOnInformerErrorDuringStartup(false)
+                .withCacheSyncTimeout(NEVER)
                 .withUseSSAToPatchPrimaryResource(true));
-        this.zones = new DNSZoneReconciler(desk, signals, verifier, statuses, writer, client, housekeeping);
+        this.zones = new DNSZoneReconciler(desk, signals, verifier, statuses, writer, client, retryAfter, housekeeping);
         register(zones);
         register(new ReplicaPoolReconciler(desk, signals, statuses, writer));
         register(new TrafficServiceReconciler(desk, signals, verifier, statuses, writer));
@@ -92,7 +102,7 @@ public final class ApportionOperator implements AutoCloseable {
                             .setMaxInterval(LONGEST_RETRY.toMillis())
                             .withoutMaxAttempts())
                     .withReconciliationMaxInterval(settings.reconcileInterval())
-                    .withFieldManager("apportion");
+                    .withFieldManager(FIELD_MANAGER);
             if (settings.namespaces().isEmpty()) {
                 configuration.watchingAllNamespaces();
             } else {

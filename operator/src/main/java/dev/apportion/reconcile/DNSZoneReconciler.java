@@ -24,9 +24,11 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,7 +43,7 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
     private final Verifier verifier;
     private final Statuses statuses;
     private final StatusWriter writer;
-    private final Executor housekeeping;
+    private final ScheduledExecutorService housekeeping;
     private final PodRefresher refresher;
     private final ZonePublisher publisher;
     private @Nullable InformerEventSource<ConfigMap, DNSZone> shards;
@@ -53,15 +55,16 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
             Statuses statuses,
             StatusWriter writer,
             KubernetesClient client,
-            Executor housekeeping) {
+            RetryAfter retryAfter,
+            ScheduledExecutorService housekeeping) {
         this.desk = desk;
         this.signals = signals;
         this.verifier = verifier;
         this.statuses = statuses;
         this.writer = writer;
         this.housekeeping = housekeeping;
-        this.refresher = new PodRefresher(client);
-        this.publisher = new ZonePublisher(client, this);
+        this.refresher = new PodRefresher(client, retryAfter);
+        this.publisher = new ZonePublisher(client, retryAfter, this);
     }
 
     @Override
@@ -128,7 +131,13 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
         }
         Optional<Duration> retry = judged.value().flatMap(admitted -> publish(zone, admitted));
         UpdateControl<DNSZone> update = status(zone, judged);
-        retry.ifPresent(update::rescheduleAfter);
+        return soonest(update, retry);
+    }
+
+    /** The records may have to wait for another time than the status. */
+    private static UpdateControl<DNSZone> soonest(UpdateControl<DNSZone> update, Optional<Duration> retry) {
+        Optional<Duration> status = update.getScheduleDelay().map(Duration::ofMillis);
+        Stream.concat(status.stream(), retry.stream()).min(Duration::compareTo).ifPresent(update::rescheduleAfter);
         return update;
     }
 
@@ -207,9 +216,18 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
         }
         try {
             Set<Ref> zones = desk.world().allZones();
-            desk.world().shards().forEach(configMap -> publisher.sweep(configMap, zones));
+            desk.world().shards().stream()
+                    .flatMap(configMap -> publisher.sweep(configMap, zones).stream())
+                    .max(Duration::compareTo)
+                    .ifPresent(this::sweepAfter);
         } catch (RuntimeException e) {
             LOG.atWarn().setCause(e).log("Could not remove the records of zones that are gone; trying again later");
+        }
+    }
+
+    private void sweepAfter(Duration pause) {
+        if (!housekeeping.isShutdown()) {
+            var _ = housekeeping.schedule(this::sweep, pause.toMillis(), TimeUnit.MILLISECONDS);
         }
     }
 
