@@ -6,7 +6,6 @@ import io.fabric8.kubernetes.client.http.BasicBuilder;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.HttpResponse;
 import io.fabric8.kubernetes.client.http.Interceptor;
-import java.net.URI;
 import java.time.Clock;
 import java.time.DateTimeException;
 import java.time.Duration;
@@ -18,6 +17,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,6 +43,9 @@ final class RetryAfter implements Interceptor {
      */
     record Call(String method, String path) {
 
+        /** An API server may be reached below a path of a gateway. */
+        private static final Pattern START = Pattern.compile("/apis?/");
+
         static Call create(String namespace, String plural) {
             return new Call("POST", "/api/v1/namespaces/%s/%s".formatted(namespace, plural));
         }
@@ -51,10 +55,12 @@ final class RetryAfter implements Interceptor {
         }
 
         private static Call of(HttpRequest request) {
-            URI uri = request.uri();
-            // An API server may be reached below a path of a gateway.
-            int start = uri.getPath().indexOf("/api");
-            return new Call(request.method(), uri.getPath().substring(Math.max(0, start)));
+            Matcher start = START.matcher(request.uri().getPath());
+            return new Call(
+                    request.method(),
+                    start.find()
+                            ? request.uri().getPath().substring(start.start())
+                            : request.uri().getPath());
         }
     }
 
