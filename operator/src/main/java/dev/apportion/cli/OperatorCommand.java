@@ -1,8 +1,8 @@
 package dev.apportion.cli;
 
 import dev.apportion.reconcile.ApportionOperator;
+import dev.apportion.reconcile.ClusterClient;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Clock;
@@ -109,12 +109,13 @@ final class OperatorCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         CompletableFuture<Integer> end = new CompletableFuture<>();
+        Clock clock = Clock.systemUTC();
         try (var _ = new Termination(PATIENCE, () -> end.complete(CommandLine.ExitCode.OK));
-                KubernetesClient client = new KubernetesClientBuilder().build();
+                KubernetesClient client = ClusterClient.open(clock);
                 ApportionOperator operator = new ApportionOperator(
                         client,
                         settings(Objects.requireNonNullElse(client.getNamespace(), "default")),
-                        Clock.systemUTC(),
+                        clock,
                         holder -> end.complete(CommandLine.ExitCode.SOFTWARE))) {
             Thread.ofVirtual().name("start").start(() -> start(operator, end));
             return end.join();

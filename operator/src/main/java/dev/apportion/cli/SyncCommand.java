@@ -67,7 +67,11 @@ final class SyncCommand implements Callable<Integer> {
             try (SharedIndexInformer<ConfigMap> informer = client.configMaps()
                     .inNamespace(watched)
                     .withLabelSelector(CoreDnsLayout.SELECTOR)
-                    .inform(new Wake(changes))) {
+                    .runnableInformer(0)) {
+                informer.addEventHandler(new Wake(changes));
+                // What has begun goes on, whatever the API server says in between.
+                informer.exceptionHandler((started, failure) -> started);
+                informer.run();
                 LOG.atInfo()
                         .addKeyValue("namespace", watched)
                         .addKeyValue("directory", directory)

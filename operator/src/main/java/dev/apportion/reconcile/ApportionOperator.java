@@ -46,9 +46,15 @@ public final class ApportionOperator implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(ApportionOperator.class);
 
+    /** Who owns the fields that are written by server-side apply. */
+    static final String FIELD_MANAGER = "apportion";
+
     private static final Duration FIRST_RETRY = Duration.ofMillis(200);
     private static final Duration LONGEST_RETRY = Duration.ofSeconds(30);
     private static final double RETRY_GROWTH = 2;
+
+    /** Longer than any process lives. */
+    private static final Duration NEVER = Duration.ofDays(36500);
 
     /** How long a DNS server may take for one answer: a second is much within a cluster. */
     private static final Duration ASK_TIMEOUT = Duration.ofSeconds(1);
@@ -156,18 +162,20 @@ public final class ApportionOperator implements AutoCloseable {
             }
         });
         Statuses statuses = new Statuses(new Conditions(clock));
-        StatusWriter writer = new StatusWriter(client, new EventWriter(client, clock, meters));
+        RetryAfter retryAfter = RetryAfter.of(client, clock);
+        StatusWriter writer = new StatusWriter(client, retryAfter, new EventWriter(client, clock, meters));
         this.operator = new Operator(configuration -> configuration
                 .withKubernetesClient(client)
                 .withCloseClientOnStop(false)
                 .withUseSSAToPatchPrimaryResource(true)
+                // While the API server fails, the start waits: nothing is decided on caches that are not filled.
                 .withStopOnInformerErrorDuringStartup(false)
                 .withCacheSyncTimeout(SYNC_WAIT)
                 .withInformerStoppedHandler(
                         (informer, e) -> ended(informer.getApiTypeClass().getSimpleName(), e))
                 .withMetrics(new ReconcileTimes(meters)));
         this.zones = new DNSZoneReconciler(
-                desk, signals, verifier, statuses, writer, client, leadership, meters, housekeeping);
+                desk, signals, verifier, statuses, writer, client, retryAfter, leadership, meters, housekeeping);
         register(zones);
         register(new ReplicaPoolReconciler(desk, signals, statuses, writer));
         register(new TrafficServiceReconciler(desk, signals, verifier, statuses, writer));
@@ -183,7 +191,7 @@ public final class ApportionOperator implements AutoCloseable {
                             .setMaxInterval(LONGEST_RETRY.toMillis())
                             .withoutMaxAttempts())
                     .withReconciliationMaxInterval(settings.reconcileInterval())
-                    .withFieldManager("apportion");
+                    .withFieldManager(FIELD_MANAGER);
             if (settings.namespaces().isEmpty()) {
                 configuration.watchingAllNamespaces();
             } else {

@@ -27,12 +27,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,7 +50,7 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
     private final Verifier verifier;
     private final Statuses statuses;
     private final StatusWriter writer;
-    private final Executor housekeeping;
+    private final ScheduledExecutorService housekeeping;
     private final PodRefresher refresher;
     private final ZonePublisher publisher;
 
@@ -69,21 +69,22 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
             Statuses statuses,
             StatusWriter writer,
             KubernetesClient client,
+            RetryAfter retryAfter,
             Mandate mandate,
             Meters meters,
-            Executor housekeeping) {
+            ScheduledExecutorService housekeeping) {
         this.desk = desk;
         this.signals = signals;
         this.verifier = verifier;
         this.statuses = statuses;
         this.writer = writer;
         this.housekeeping = housekeeping;
-        this.refresher = new PodRefresher(client);
+        this.refresher = new PodRefresher(client, retryAfter);
         this.shards = new ShardStore(
                 client,
                 configMap -> Signals.raise(signals.zones, zonesOf(configMap)),
                 namespace -> housekeeping.execute(() -> readable(namespace)));
-        this.publisher = new ZonePublisher(client, shards, mandate, meters);
+        this.publisher = new ZonePublisher(client, retryAfter, shards, mandate, meters);
     }
 
     @Override
@@ -177,7 +178,13 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
         Optional<Duration> retry =
                 unreadable.isPresent() ? Optional.empty() : judged.value().flatMap(admitted -> publish(zone, admitted));
         UpdateControl<DNSZone> update = status(zone, judged, unreadable);
-        retry.ifPresent(update::rescheduleAfter);
+        return soonest(update, retry);
+    }
+
+    /** The records may have to wait for another time than the status. */
+    private static UpdateControl<DNSZone> soonest(UpdateControl<DNSZone> update, Optional<Duration> retry) {
+        Optional<Duration> status = update.getScheduleDelay().map(Duration::ofMillis);
+        Stream.concat(status.stream(), retry.stream()).min(Duration::compareTo).ifPresent(update::rescheduleAfter);
         return update;
     }
 
@@ -276,8 +283,9 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
     }
 
     private void sweepIn(Duration pause) {
-        CompletableFuture.delayedExecutor(pause.toMillis(), TimeUnit.MILLISECONDS, housekeeping)
-                .execute(this::sweep);
+        if (!housekeeping.isShutdown()) {
+            var _ = housekeeping.schedule(this::sweep, pause.toMillis(), TimeUnit.MILLISECONDS);
+        }
     }
 
     /** Says whether a zone is gone, or has left a ConfigMap and stands in others by now. Copies that somebody made stay. */

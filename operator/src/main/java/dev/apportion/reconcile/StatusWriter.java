@@ -13,6 +13,7 @@ import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.javaoperatorsdk.operator.api.reconciler.ErrorStatusUpdateControl;
 import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
 import java.net.HttpURLConnection;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
@@ -29,6 +30,11 @@ final class StatusWriter {
     private static final Logger LOG = LoggerFactory.getLogger(StatusWriter.class);
 
     private static final PatchContext MERGE = PatchContext.of(PatchType.JSON_MERGE);
+    private static final PatchContext APPLY = new PatchContext.Builder()
+            .withPatchType(PatchType.SERVER_SIDE_APPLY)
+            .withFieldManager(ApportionOperator.FIELD_MANAGER)
+            .withForce(true)
+            .build();
 
     /** Names have at most 253 characters; what follows the resource's own takes some. */
     private static final int MOST_NAME_CHARACTERS = 200;
@@ -37,40 +43,80 @@ final class StatusWriter {
     private static final int UNPROCESSABLE = 422;
 
     private final KubernetesClient client;
+    private final RetryAfter retryAfter;
     private final EventWriter events;
 
     /** Generations of objects that can bear no status, and of which an Event has told already. */
     private final Set<String> told = ConcurrentHashMap.newKeySet();
 
-    StatusWriter(KubernetesClient client, EventWriter events) {
-        this.client = client;
+    StatusWriter(KubernetesClient client, RetryAfter retryAfter, EventWriter events) {
+        this.client = ClusterClient.writing(client);
+        this.retryAfter = retryAfter;
         this.events = events;
     }
 
     /**
-     * Writes a status.
+     * Writes a status, or says when it may be tried again.
      *
      * @param resource the resource as it is
      * @param blank a new object of its kind
      * @param status what its status shall be
+     * @throws KubernetesClientException if it could not be written and the API server has not said when to try again
      */
     <S, T extends ResourceStatus, R extends ApportionResource<S, T>> UpdateControl<R> write(
             R resource, R blank, T status) {
         if (status.equals(resource.getStatus())) {
             return UpdateControl.noUpdate();
         }
-        if (resource.unreadable() != null) {
-            writeBesideUnreadable(resource, status, resource.unreadable());
-            return UpdateControl.noUpdate();
+        RetryAfter.Call call = call(resource);
+        Optional<Duration> early = retryAfter.left(call);
+        if (early.isPresent()) {
+            return UpdateControl.<R>noUpdate().rescheduleAfter(early.get());
         }
+        try {
+            if (resource.unreadable() == null) {
+                apply(resource, blank, status);
+            } else {
+                writeBesideUnreadable(resource, status, resource.unreadable());
+            }
+            return UpdateControl.noUpdate();
+        } catch (KubernetesClientException e) {
+            if (e.getCode() == HttpURLConnection.HTTP_NOT_FOUND) {
+                // It was deleted meanwhile.
+                return UpdateControl.noUpdate();
+            }
+            retryAfter.refused(call, e);
+            Duration wait = retryAfter.left(call).orElseThrow(() -> e);
+            LOG.atWarn()
+                    .addKeyValue("kind", resource.getKind())
+                    .addKeyValue("resource", Ref.of(resource))
+                    .addKeyValue("error", e.getMessage())
+                    .addKeyValue("wait", wait)
+                    .log("Could not write a status; the API server asks to wait");
+            return UpdateControl.<R>noUpdate().rescheduleAfter(wait);
+        }
+    }
+
+    private static RetryAfter.Call call(HasMetadata resource) {
+        return new RetryAfter.Call(
+                "PATCH",
+                "/apis/%s/namespaces/%s/%s/%s/status"
+                        .formatted(
+                                resource.getApiVersion(),
+                                resource.getMetadata().getNamespace(),
+                                resource.getPlural(),
+                                resource.getMetadata().getName()));
+    }
+
+    private <S, T extends ResourceStatus, R extends ApportionResource<S, T>> void apply(R resource, R blank, T status) {
         // Nothing but the resource's place and its status, so that nothing else is written.
         blank.setMetadata(new ObjectMetaBuilder()
                 .withName(resource.getMetadata().getName())
                 .withNamespace(resource.getMetadata().getNamespace())
                 .build());
         blank.setStatus(status);
+        client.resource(blank).subresource("status").patch(APPLY);
         transition(resource, status);
-        return UpdateControl.patchStatus(blank);
     }
 
     /** A resource that was deleted while it was looked at needs no status: that is no failure and nothing to try again. */

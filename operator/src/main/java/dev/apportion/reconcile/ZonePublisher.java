@@ -14,6 +14,7 @@ import dev.apportion.records.ZoneRecords;
 import dev.apportion.telemetry.Meters;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,16 +32,23 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /** Makes the ConfigMaps of a zone say what DNS shall say: the one place that writes records. */
 final class ZonePublisher {
 
     private static final Logger LOG = LoggerFactory.getLogger(ZonePublisher.class);
 
-    /** The pause after another writer was faster: the cache will have heard of that write by then. */
+    /** The first pause after another writer was faster: everything is looked at again then, for that writer may know more. */
     private static final Duration AFTER_FENCE = Duration.ofMillis(100);
 
-    private static final Duration AFTER_FAILURE = Duration.ofSeconds(2);
+    private static final Duration AFTER_FAILURE = Duration.ofMillis(500);
+
+    /** The first pause where a ConfigMap must not be written that is not in the cache, so that no event tells of its change. */
+    private static final Duration AFTER_REFUSAL = Duration.ofSeconds(2);
+
+    /** How often a pause is doubled while the same goes on: up to 16 s after failures. */
+    private static final int MOST_DOUBLINGS = 5;
 
     private static final String NOT_LEADING = "the lease is not held for certain, so nothing is written";
     /** Nobody waits for a removal as somebody waits for new answers. */
@@ -50,14 +58,21 @@ final class ZonePublisher {
 
     private final KubernetesClient client;
     private final ConfigMapPublisher publisher;
+    private final RetryAfter retryAfter;
     private final ShardCache cache;
     private final Mandate mandate;
     private final Meters meters;
     private final Map<Ref, Read> reads = new ConcurrentHashMap<>();
     private final Map<Place, Settled> settled = new ConcurrentHashMap<>();
 
-    /** ConfigMaps that exist without the label that would put them into the cache. */
-    private final Set<Ref> unlabelled = ConcurrentHashMap.newKeySet();
+    /** What went wrong at the last tries. */
+    private final Map<Place, Trouble> troubles = new ConcurrentHashMap<>();
+
+    /**
+     * ConfigMaps that the API server knows otherwise than the cache: without the label that would put them there, or changed by
+     * a writer of whom the cache has not heard yet. They are read from the API server.
+     */
+    private final Set<Ref> doubted = ConcurrentHashMap.newKeySet();
 
     /** The cached ConfigMaps. */
     interface ShardCache {
@@ -75,6 +90,15 @@ final class ZonePublisher {
 
     /** What a shard was last found to say: rendering a thousand hosts again takes longer than comparing them. */
     private record Settled(Part part, String version, Write write) {}
+
+    /** How often something went wrong, and what it was at last. */
+    private record Trouble(int times, String message) {
+
+        /** How long to wait, with the first pause doubled each time. */
+        Duration pause(Duration first) {
+            return first.multipliedBy(1L << Math.min(times - 1, MOST_DOUBLINGS));
+        }
+    }
 
     /** One shard of one zone. */
     private record Place(String namespace, String domain, int shard) {}
@@ -106,11 +130,12 @@ final class ZonePublisher {
      */
     record Outcome(SortedMap<Integer, Write> writes, SortedMap<Integer, Long> changed, Optional<Duration> retry) {}
 
-    ZonePublisher(KubernetesClient client, ShardCache cache, Mandate mandate, Meters meters) {
+    ZonePublisher(KubernetesClient client, RetryAfter retryAfter, ShardCache cache, Mandate mandate, Meters meters) {
+        this.client = ClusterClient.writing(client);
+        this.publisher = new ConfigMapPublisher(this.client);
+        this.retryAfter = retryAfter;
         this.meters = meters;
         this.mandate = mandate;
-        this.client = client;
-        this.publisher = new ConfigMapPublisher(client);
         this.cache = cache;
     }
 
@@ -167,14 +192,24 @@ final class ZonePublisher {
 
     private Optional<ConfigMap> current(CoreDnsLayout layout, int shard) {
         Ref ref = new Ref(layout.namespace(), layout.configMapName(shard));
-        Optional<ConfigMap> cached = cache.get(ref);
-        if (cached.isPresent() || !unlabelled.contains(ref)) {
-            return cached;
+        if (!doubted.contains(ref)) {
+            return cache.get(ref);
         }
-        return Optional.ofNullable(client.configMaps()
-                .inNamespace(ref.namespace())
-                .withName(ref.name())
-                .get());
+        try {
+            return Optional.ofNullable(client.configMaps()
+                    .inNamespace(ref.namespace())
+                    .withName(ref.name())
+                    .get());
+        } catch (KubernetesClientException e) {
+            // What is written on the grounds of the cache is refused if the cache is wrong.
+            return cache.get(ref);
+        }
+    }
+
+    /** Versions of one object are numbers that grow; what is none counts as the newest. */
+    private static long revision(ConfigMap configMap) {
+        String version = configMap.getMetadata().getResourceVersion();
+        return version.matches("[0-9]{1,18}") ? Long.parseLong(version) : Long.MAX_VALUE;
     }
 
     /**
@@ -204,29 +239,40 @@ final class ZonePublisher {
             }
             ShardChange change =
                     ShardChange.decide(current, desired, layout, shard, new Claim(floor, epoch.getAsLong()));
+            Place place = new Place(layout.namespace(), zone.domain(), shard);
+            Ref ref = new Ref(layout.namespace(), layout.configMapName(shard));
+            Optional<Duration> early = call(change).flatMap(retryAfter::left);
+            if (early.isPresent()) {
+                Trouble trouble = troubles.get(place);
+                writes.put(
+                        shard, new Write.Failed(trouble == null ? "the API server asks to wait" : trouble.message()));
+                retries.add(early.get());
+                continue;
+            }
             Publication publication = publisher.publish(change);
             count(publication);
             switch (publication) {
                 case Publication.Written(Optional<Serial> serial, ConfigMap written) -> {
+                    troubles.remove(place);
+                    doubted.remove(ref);
                     cache.written(written);
                     changed.put(shard, serial.map(Serial::value).orElse(0L));
                     writes.put(shard, done(serial));
                 }
                 case Publication.Unchanged(Optional<Serial> serial) -> {
+                    troubles.remove(place);
+                    doubted.remove(ref);
                     if (serial.isPresent() && current != null) {
                         writes.put(shard, done(serial));
-                        settled.put(
-                                new Place(layout.namespace(), zone.domain(), shard),
-                                new Settled(part, version(current), done(serial)));
+                        settled.put(place, new Settled(part, version(current), done(serial)));
                     }
                 }
                 case Publication.Fenced(int code, String message) -> {
-                    cache.refuted(new Ref(layout.namespace(), layout.configMapName(shard)));
-                    if (change instanceof ShardChange.Create) {
-                        unlabelled.add(new Ref(layout.namespace(), layout.configMapName(shard)));
-                    }
+                    cache.refuted(ref);
+                    doubted.add(ref);
                     writes.put(shard, new Write.Fenced(message));
-                    retries.add(AFTER_FENCE);
+                    retries.add(trouble(place, message).pause(AFTER_FENCE));
+                    log(Level.INFO, zone, ref, code, message, "Another writer was faster");
                 }
                 case Publication.Outranked(long other) -> {
                     mandate.outranked(other);
@@ -236,21 +282,49 @@ final class ZonePublisher {
                                     .formatted(other, epoch.getAsLong())));
                     retries.add(AFTER_FAILURE);
                 }
-                case Publication.Refused(ShardChange.Reason reason, String message) ->
+                case Publication.Refused(ShardChange.Reason reason, String message) -> {
                     writes.put(shard, new Write.Refused(reason.name(), message));
+                    if (doubted.contains(ref)) {
+                        retries.add(trouble(place, message).pause(AFTER_REFUSAL));
+                    }
+                }
                 case Publication.Failed(int code, String message, Optional<Duration> after) -> {
                     writes.put(shard, new Write.Failed(message));
-                    retries.add(after.orElse(AFTER_FAILURE));
-                    LOG.atWarn()
-                            .addKeyValue("zone", zone.ref())
-                            .addKeyValue("configMap", layout.configMapName(shard))
-                            .addKeyValue("code", code)
-                            .addKeyValue("error", message)
-                            .log("Could not publish");
+                    Optional<RetryAfter.Call> call = call(change);
+                    call.ifPresent(sent -> after.ifPresent(asked -> retryAfter.wait(sent, asked)));
+                    Duration pause = trouble(place, message).pause(AFTER_FAILURE);
+                    retries.add(call.flatMap(retryAfter::left).orElse(pause));
+                    log(Level.WARN, zone, ref, code, message, "Could not publish");
                 }
             }
         }
-        return new Outcome(writes, changed, retries.stream().max(Duration::compareTo));
+        return new Outcome(writes, changed, retries.stream().min(Duration::compareTo));
+    }
+
+    private Trouble trouble(Place place, String message) {
+        return troubles.merge(
+                place, new Trouble(1, message), (before, now) -> new Trouble(before.times() + 1, now.message()));
+    }
+
+    private static Optional<RetryAfter.Call> call(ShardChange change) {
+        return switch (change) {
+            case ShardChange.Create(ConfigMap configMap, Serial serial) ->
+                Optional.of(RetryAfter.Call.create(configMap.getMetadata().getNamespace(), "configmaps"));
+            case ShardChange.Patch(var namespace, var name, var operations, var serial) ->
+                Optional.of(RetryAfter.Call.patch(namespace, "configmaps", name));
+            case ShardChange.Unchanged unchanged -> Optional.empty();
+            case ShardChange.Refused refused -> Optional.empty();
+            case ShardChange.Outranked outranked -> Optional.empty();
+        };
+    }
+
+    private static void log(Level level, AdmittedZone zone, Ref configMap, int code, String error, String what) {
+        LOG.atLevel(level)
+                .addKeyValue("zone", zone.ref())
+                .addKeyValue("configMap", configMap)
+                .addKeyValue("code", code)
+                .addKeyValue("error", error)
+                .log(what);
     }
 
     private void count(Publication publication) {
@@ -309,8 +383,14 @@ final class ZonePublisher {
         if (epoch.isEmpty()) {
             return Optional.of(AFTER_FAILURE);
         }
-        Publication publication = publisher.publish(
-                ShardChange.remove(configMap, zone.domain(), layout, zone.shard(), new Claim(0, epoch.getAsLong())));
+        ShardChange change =
+                ShardChange.remove(configMap, zone.domain(), layout, zone.shard(), new Claim(0, epoch.getAsLong()));
+        Optional<RetryAfter.Call> call = call(change);
+        Optional<Duration> early = call.flatMap(retryAfter::left);
+        if (early.isPresent()) {
+            return early;
+        }
+        Publication publication = publisher.publish(change);
         count(publication);
         return switch (publication) {
             case Publication.Unchanged unchanged -> Optional.empty();
@@ -336,7 +416,8 @@ final class ZonePublisher {
             }
             case Publication.Failed(int code, String message, Optional<Duration> after) -> {
                 couldNotRemove(zone, name, message);
-                yield Optional.of(after.orElse(AFTER_FAILED_REMOVAL));
+                call.ifPresent(sent -> after.ifPresent(asked -> retryAfter.wait(sent, asked)));
+                yield call.flatMap(retryAfter::left).or(() -> Optional.of(AFTER_FAILED_REMOVAL));
             }
         };
     }

@@ -170,6 +170,9 @@ public final class FaultProxy implements AutoCloseable {
 
         /** The API server does it, and the connection ends without an answer. */
         record DropResponse() implements Action {}
+
+        /** The API server does it, and its answer stops coming shortly before its end. */
+        record Stall() implements Action {}
     }
 
     /** Where requests wait until they are let through. */
@@ -437,6 +440,11 @@ public final class FaultProxy implements AutoCloseable {
             }
             case Action.Drop() -> {}
             case Action.DropResponse() -> done(exchange);
+            case Action.Stall() -> {
+                byte[] response = done(exchange);
+                client.getOutputStream().write(response, 0, response.length - 2);
+                client.getInputStream().transferTo(OutputStream.nullOutputStream());
+            }
         }
     }
 

@@ -13,6 +13,11 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.List;
@@ -102,6 +107,23 @@ class FaultProxyIT {
         through.resource(greeting("hello")).create();
         assertThat(client.configMaps().withName("greeting").get()).isNotNull();
         assertThat(rule.hits()).isEqualTo(1);
+    }
+
+    @Test
+    void answersWithHeaders() throws Exception {
+        proxy.always(
+                FaultProxy.Request::isList,
+                FaultProxy.failure(429, "TooManyRequests", "slowly", Map.of("Retry-After", "7"), 0));
+
+        try (HttpClient http = HttpClient.newHttpClient()) {
+            HttpResponse<String> response = http.send(
+                    HttpRequest.newBuilder(URI.create(proxy.url() + "/api/v1/namespaces/a/configmaps"))
+                            .build(),
+                    BodyHandlers.ofString());
+            assertThat(response.statusCode()).isEqualTo(429);
+            assertThat(response.headers().firstValue("Retry-After")).contains("7");
+            assertThat(response.body()).contains("slowly").doesNotContain("retryAfterSeconds");
+        }
     }
 
     @Test

@@ -1,5 +1,6 @@
 package dev.apportion.dns.coredns;
 
+import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.Status;
 import io.fabric8.kubernetes.api.model.StatusCause;
@@ -36,24 +37,30 @@ public final class ConfigMapPublisher {
                 case ShardChange.Patch(var namespace, var name, var operations, var serial) ->
                     new Publication.Written(
                             serial,
-                            // The client reads what it patches by name first, a request that is of no use.
-                            client.resource(new ConfigMapBuilder()
-                                            .withNewMetadata()
-                                            .withNamespace(namespace)
-                                            .withName(name)
-                                            .endMetadata()
-                                            .build())
-                                    .patch(JSON_PATCH, operations));
+                            // Not by its name alone: the object would be read first.
+                            client.resource(named(namespace, name)).patch(JSON_PATCH, operations));
             };
         } catch (KubernetesClientException e) {
             return failure(change, e);
         }
     }
 
+    private static ConfigMap named(String namespace, String name) {
+        return new ConfigMapBuilder()
+                .withNewMetadata()
+                .withNamespace(namespace)
+                .withName(name)
+                .endMetadata()
+                .build();
+    }
+
     private static Publication failure(ShardChange change, KubernetesClientException e) {
         Status status = e.getStatus();
-        String message =
-                status != null && status.getMessage() != null ? status.getMessage() : String.valueOf(e.getMessage());
+        String message = status != null
+                        && status.getMessage() != null
+                        && !status.getMessage().isEmpty()
+                ? status.getMessage()
+                : words(e);
         if (isNamespaceTerminating(e)) {
             return new Publication.Refused(ShardChange.Reason.NamespaceTerminating, message);
         }
@@ -68,13 +75,23 @@ public final class ConfigMapPublisher {
                 namesField(status)
                         ? new Publication.Failed(422, message, Optional.empty())
                         : new Publication.Fenced(422, message);
-            default -> new Publication.Failed(e.getCode(), message, retryAfter(status));
+            default -> new Publication.Failed(Math.max(0, e.getCode()), message, retryAfter(status));
         };
     }
 
     /** Says whether a request failed because its namespace is being deleted. */
     public static boolean isNamespaceTerminating(KubernetesClientException e) {
         return hasCause(e.getStatus(), cause -> "NamespaceTerminating".equals(cause.getReason()));
+    }
+
+    /** What is known where the server said nothing: the innermost cause says most. */
+    private static String words(KubernetesClientException e) {
+        Throwable cause = e;
+        while (cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        String said = cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
+        return "the API server gave no answer: " + said;
     }
 
     /** A failed test of a patch names no field; an object that is not valid does. */
