@@ -47,13 +47,21 @@ final class OperatorCommand implements Callable<Integer> {
                     + " ${DEFAULT-VALUE}.")
     private Duration verifyGrace = ApportionOperator.Settings.DEFAULT.verifyGrace();
 
+    @Option(
+            names = "--resolver-interval",
+            description =
+                    "How often some hosts are asked for through the zones' resolvers although nothing changed (ISO"
+                            + " 8601); default: ${DEFAULT-VALUE}.")
+    private Duration resolverInterval = ApportionOperator.Settings.DEFAULT.resolverInterval();
+
     @Override
     public Integer call() throws InterruptedException {
         try (Termination termination = new Termination(PATIENCE, () -> {});
                 KubernetesClient client = new KubernetesClientBuilder().build();
                 ApportionOperator operator = new ApportionOperator(
                         client,
-                        new ApportionOperator.Settings(namespaces, reconcileInterval, verifyInterval, verifyGrace),
+                        new ApportionOperator.Settings(
+                                namespaces, reconcileInterval, verifyInterval, verifyGrace, resolverInterval),
                         Clock.systemUTC())) {
             operator.start();
             termination.await();

@@ -1,11 +1,14 @@
 package dev.apportion.reconcile;
 
 import dev.apportion.dns.wire.Asker;
+import dev.apportion.dns.wire.Pace;
+import dev.apportion.dns.wire.WeightProbe;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.javaoperatorsdk.operator.Operator;
 import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
 import io.javaoperatorsdk.operator.processing.retry.GenericRetry;
+import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Set;
@@ -29,6 +32,15 @@ public final class ApportionOperator implements AutoCloseable {
     /** How long a DNS server may take for one answer: a second is much within a cluster. */
     private static final Duration ASK_TIMEOUT = Duration.ofSeconds(1);
 
+    /** How long a resolver may take, which has to ask others. */
+    private static final Duration RESOLVE_TIMEOUT = Duration.ofSeconds(2);
+
+    /** How much longer than their time to live caches may keep answers: that of CoreDNS keeps them five seconds at least. */
+    private static final Duration FORGETTING = Duration.ofSeconds(5);
+
+    /** The most questions that all resolvers together are asked in a second. */
+    private static final int RESOLVER_QUESTIONS = 50;
+
     /**
      * What can be set.
      *
@@ -36,12 +48,21 @@ public final class ApportionOperator implements AutoCloseable {
      * @param reconcileInterval how often everything is looked at again although nothing happened
      * @param verifyInterval how often the DNS servers are asked although nothing changed
      * @param verifyGrace how long DNS servers may lag behind a change before it is said
+     * @param resolverInterval how often resolvers are asked although nothing changed
      */
     public record Settings(
-            Set<String> namespaces, Duration reconcileInterval, Duration verifyInterval, Duration verifyGrace) {
+            Set<String> namespaces,
+            Duration reconcileInterval,
+            Duration verifyInterval,
+            Duration verifyGrace,
+            Duration resolverInterval) {
 
-        public static final Settings DEFAULT =
-                new Settings(Set.of(), Duration.ofMinutes(10), Duration.ofSeconds(30), Duration.ofSeconds(10));
+        public static final Settings DEFAULT = new Settings(
+                Set.of(),
+                Duration.ofMinutes(10),
+                Duration.ofSeconds(30),
+                Duration.ofSeconds(10),
+                Duration.ofMinutes(5));
 
         public Settings {
             namespaces = Set.copyOf(namespaces);
@@ -51,6 +72,7 @@ public final class ApportionOperator implements AutoCloseable {
     private final Settings settings;
     private final Desk desk;
     private final Verifier verifier;
+    private final ResolverProber prober;
     private final Operator operator;
     private final DNSZoneReconciler zones;
     private @Nullable ScheduledFuture<?> sweeps;
@@ -70,16 +92,21 @@ public final class ApportionOperator implements AutoCloseable {
                 new Asker(ASK_TIMEOUT),
                 new Verifier.Timing(settings.verifyInterval(), settings.verifyGrace()),
                 desk::verified);
+        this.prober = new ResolverProber(
+                new WeightProbe(Asker.ofResolvers(RESOLVE_TIMEOUT), new Pace(RESOLVER_QUESTIONS), new SecureRandom()),
+                new ResolverProber.Timing(
+                        settings.resolverInterval(), settings.verifyGrace(), settings.verifyGrace(), FORGETTING),
+                desk::heard);
         Statuses statuses = new Statuses(new Conditions(clock));
         StatusWriter writer = new StatusWriter(client, clock);
         this.operator = new Operator(configuration -> configuration
                 .withKubernetesClient(client)
                 .withCloseClientOnStop(false)
                 .withUseSSAToPatchPrimaryResource(true));
-        this.zones = new DNSZoneReconciler(desk, signals, verifier, statuses, writer, client, housekeeping);
+        this.zones = new DNSZoneReconciler(desk, signals, verifier, prober, statuses, writer, client, housekeeping);
         register(zones);
         register(new ReplicaPoolReconciler(desk, signals, statuses, writer));
-        register(new TrafficServiceReconciler(desk, signals, verifier, statuses, writer));
+        register(new TrafficServiceReconciler(desk, signals, verifier, prober, statuses, writer));
         register(new TrafficStreamReconciler(desk, signals, verifier, statuses, writer));
     }
 
@@ -118,6 +145,7 @@ public final class ApportionOperator implements AutoCloseable {
         housekeeping.shutdownNow();
         operator.stop();
         verifier.close();
+        prober.close();
         LOG.info("Stopped");
     }
 }

@@ -39,6 +39,7 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
     private final Desk desk;
     private final Signals signals;
     private final Verifier verifier;
+    private final ResolverProber prober;
     private final Statuses statuses;
     private final StatusWriter writer;
     private final Executor housekeeping;
@@ -50,6 +51,7 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
             Desk desk,
             Signals signals,
             Verifier verifier,
+            ResolverProber prober,
             Statuses statuses,
             StatusWriter writer,
             KubernetesClient client,
@@ -57,6 +59,7 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
         this.desk = desk;
         this.signals = signals;
         this.verifier = verifier;
+        this.prober = prober;
         this.statuses = statuses;
         this.writer = writer;
         this.housekeeping = housekeeping;
@@ -96,6 +99,7 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
     private void changed(@Nullable DNSZone before, @Nullable DNSZone after) {
         if (after == null && before != null) {
             verifier.forget(Ref.of(before));
+            prober.forget(Ref.of(before));
             desk.forgetZone(Ref.of(before));
             housekeeping.execute(this::sweep);
         }
@@ -150,7 +154,18 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
         }
         Servers servers = DnsServers.of(admitted, desk.world());
         if (standing.isWritten()) {
-            verifier.verify(admitted.ref(), composed.records(), servers.addresses());
+            verifier.verify(admitted.ref(), composed.records(), standing.serials(), servers.addresses());
+            prober.probe(
+                    admitted.ref(),
+                    composed.records(),
+                    admitted.resolvers(),
+                    servers.addresses().isEmpty()
+                            ? ResolverProber.Answered.NobodyKnows
+                            : verifier.result(admitted.ref())
+                                            .filter(found -> found.isOf(composed.records()))
+                                            .isPresent()
+                                    ? ResolverProber.Answered.Everywhere
+                                    : ResolverProber.Answered.NotYet);
         }
         desk.stands(admitted.ref(), standing, servers);
         return outcome.retry();
@@ -196,7 +211,8 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, ZonePublisher.Shar
 
     private UpdateControl<DNSZone> status(DNSZone zone, Judged<AdmittedZone> judged) {
         Ref ref = Ref.of(zone);
-        DNSZoneStatus status = statuses.zone(zone, judged, desk.standing(ref), desk.servers(ref), verifier.result(ref));
+        DNSZoneStatus status = statuses.zone(
+                zone, judged, desk.standing(ref), desk.servers(ref), verifier.result(ref), prober.report(ref));
         return writer.write(zone, new DNSZone(), status);
     }
 

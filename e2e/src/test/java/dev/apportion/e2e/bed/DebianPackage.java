@@ -18,7 +18,9 @@ import org.junit.jupiter.api.Assumptions;
  * may not, those tests are skipped.
  */
 public enum DebianPackage {
-    DNSPERF("dnsperf", "dnsperf");
+    BIND("bind9", "named"),
+    DNSPERF("dnsperf", "dnsperf"),
+    UNBOUND("unbound", "unbound");
 
     // Once in a run is enough: what could not be installed for one test cannot be for the next.
     private static final Set<DebianPackage> TRIED = ConcurrentHashMap.newKeySet();
