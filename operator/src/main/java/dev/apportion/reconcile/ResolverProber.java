@@ -178,7 +178,7 @@ final class ResolverProber implements AutoCloseable {
         private volatile boolean stopped;
         private volatile CountDownLatch wake = new CountDownLatch(1);
         private long rotation;
-        private long nextRotation = System.nanoTime();
+        private long nextRotation = System.nanoTime() + timing.interval().toNanos();
         private Duration pause = FIRST_PAUSE;
         private @Nullable Long silentSince;
 

@@ -16,8 +16,11 @@ import dev.apportion.reconcile.ResolverReport.Through;
 import dev.apportion.records.Host;
 import dev.apportion.records.ZoneRecords;
 import java.io.IOException;
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,6 +30,7 @@ import java.util.Queue;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** Real servers on the loopback interface take the part of resolvers. */
@@ -94,6 +98,68 @@ class ResolverProberTest {
                 assertThat(isFit(prober, server, host)).isTrue();
             }
             assertThat(told).allSatisfy(hosts -> assertThat(hosts).hasSize(1));
+        }
+    }
+
+    /** A resolver that only forwards, and counts. */
+    private static final class Forwarder implements AutoCloseable {
+
+        private final DatagramSocket socket;
+        private final InetSocketAddress upstream;
+        private final AtomicInteger questions = new AtomicInteger();
+
+        Forwarder(InetSocketAddress upstream) throws IOException {
+            this.socket = new DatagramSocket(ANYWHERE);
+            this.upstream = upstream;
+            Thread.ofVirtual().start(this::run);
+        }
+
+        InetSocketAddress address() {
+            return new InetSocketAddress(socket.getLocalAddress(), socket.getLocalPort());
+        }
+
+        private void run() {
+            try (DatagramSocket out = new DatagramSocket()) {
+                while (true) {
+                    DatagramPacket packet = new DatagramPacket(new byte[1500], 1500);
+                    socket.receive(packet);
+                    questions.incrementAndGet();
+                    SocketAddress client = packet.getSocketAddress();
+                    packet.setSocketAddress(upstream);
+                    out.send(packet);
+                    packet.setLength(1500);
+                    out.receive(packet);
+                    packet.setSocketAddress(client);
+                    socket.send(packet);
+                }
+            } catch (IOException closed) {
+                // the test is over
+            }
+        }
+
+        @Override
+        public void close() {
+            socket.close();
+        }
+    }
+
+    @Test
+    void noMoreThanTwoHundredQuestionsAreAskedAboutAChange() throws IOException {
+        ZoneRecords target = zone(400, "a");
+        try (DnsServer server = server(target);
+                Forwarder resolver = new Forwarder(server.address());
+                ResolverProber prober = prober(NEVER, NEVER, Duration.ZERO)) {
+            prober.probe(ZONE, target, List.of(resolver.address()), Answered.Everywhere);
+            Patience.until(() -> told.size() == 1);
+            assertThat(resolver.questions.get()).isBetween(100, 200);
+            int first = resolver.questions.get();
+
+            ZoneRecords next = zone(900, "a");
+            server.serve(zones(next));
+            prober.probe(ZONE, next, List.of(resolver.address()), Answered.Everywhere);
+            Patience.until(() -> resolver.questions.get() > first + 100);
+
+            Patience.always(Duration.ofMillis(1500), () -> resolver.questions.get() <= first + 200);
         }
     }
 
