@@ -23,28 +23,25 @@ public final class Bind implements AutoCloseable {
      */
     public static Bind forwarding(String domain, int authoritative) throws IOException {
         Path program = DebianPackage.BIND.orSkip();
-        return new Bind(LoopbackServer.start(
-                "named",
-                List.of(program.toString(), "-g", "-c"),
-                (folder, port) -> """
-                    options {
-                      directory "%1$s";
-                      managed-keys-directory "%1$s";
-                      pid-file none;
-                      session-keyfile none;
-                      listen-on port %2$d { 127.0.0.1; };
-                      listen-on-v6 { none; };
-                      dnssec-validation auto;
-                      validate-except { "%3$s"; };
-                    };
-                    controls { };
-                    zone "%3$s" {
-                      type forward;
-                      forward only;
-                      forwarders { 127.0.0.1 port %4$d; };
-                    };
-                    """.formatted(folder, port, domain, authoritative),
-                domain));
+        return new Bind(LoopbackServer.start("named", List.of(program.toString(), "-g", "-c"), (folder, port) ->
+                """
+                options {
+                  directory "%1$s";
+                  managed-keys-directory "%1$s";
+                  pid-file none;
+                  session-keyfile none;
+                  listen-on port %2$d { 127.0.0.1; };
+                  listen-on-v6 { none; };
+                  dnssec-validation auto;
+                  validate-except { "%3$s"; };
+                };
+                controls { };
+                zone "%3$s" {
+                  type forward;
+                  forward only;
+                  forwarders { 127.0.0.1 port %4$d; };
+                };
+                """.formatted(folder, port, domain, authoritative)));
     }
 
     /** This server, to be asked. */

@@ -45,24 +45,21 @@ public final class Unbound implements AutoCloseable {
     private static Unbound start(String domain, String zone) throws IOException {
         Path program = DebianPackage.UNBOUND.orSkip();
         String anchor = Files.isReadable(TRUST_ANCHOR) ? "  trust-anchor-file: \"" + TRUST_ANCHOR + "\"\n" : "";
-        return new Unbound(LoopbackServer.start(
-                "unbound",
-                List.of(program.toString(), "-d", "-c"),
-                (folder, port) -> """
-                    server:
-                      directory: "%s"
-                      chroot: ""
-                      username: ""
-                      pidfile: ""
-                      use-syslog: no
-                      interface: 127.0.0.1
-                      port: %d
-                      do-ip6: no
-                      do-not-query-localhost: no
-                      domain-insecure: "%s."
-                    %s%s\
-                    """.formatted(folder, port, domain, anchor, zone),
-                domain));
+        return new Unbound(LoopbackServer.start("unbound", List.of(program.toString(), "-d", "-c"), (folder, port) ->
+                """
+                server:
+                  directory: "%s"
+                  chroot: ""
+                  username: ""
+                  pidfile: ""
+                  use-syslog: no
+                  interface: 127.0.0.1
+                  port: %d
+                  do-ip6: no
+                  do-not-query-localhost: no
+                  domain-insecure: "%s."
+                %s%s\
+                """.formatted(folder, port, domain, anchor, zone)));
     }
 
     /** This server, to be asked. */
