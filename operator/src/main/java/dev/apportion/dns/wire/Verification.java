@@ -221,11 +221,10 @@ public final class Verification {
             }
             case Expected.Generation(Optional<Serial> expected) -> {
                 Optional<Long> serial = serial(message);
-                yield failure.isEmpty()
-                                && serial.isPresent()
-                                && expected.map(Serial::value)
-                                        .map(serial.get()::equals)
-                                        .orElse(true)
+                boolean asExpected = expected.isPresent()
+                        ? serial.equals(expected.map(Serial::value))
+                        : message.getRcode() == Rcode.NOERROR;
+                yield failure.isEmpty() && asExpected
                         ? Optional.empty()
                         : Optional.of(difference(
                                 check,
