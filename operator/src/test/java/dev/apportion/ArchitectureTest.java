@@ -81,6 +81,13 @@ class ArchitectureTest {
             .resideInAnyPackage("io.fabric8..", "io.javaoperatorsdk..");
 
     @ArchTest
+    static final ArchRule onlyTheJudgementOfSharesNeedsStatistics = noClasses()
+            .that(not(resideInAPackage("dev.apportion.dns.wire..")))
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("org.apache.commons.statistics..");
+
+    @ArchTest
     static final ArchRule onlyReconcileKnowsTheOperatorFramework = noClasses()
             .that(not(resideInAPackage("dev.apportion.reconcile..")))
             .should()

@@ -106,6 +106,13 @@ final class OperatorCommand implements Callable<Integer> {
                     + " ${DEFAULT-VALUE}.")
     private Duration leaseDuration = Duration.ofSeconds(15);
 
+    @Option(
+            names = "--resolver-interval",
+            description =
+                    "How often some hosts are asked for through the zones' resolvers although nothing changed (ISO"
+                            + " 8601); default: ${DEFAULT-VALUE}.")
+    private Duration resolverInterval = Duration.ofMinutes(5);
+
     @Override
     public Integer call() throws IOException, InterruptedException {
         CompletableFuture<Integer> end = new CompletableFuture<>();
@@ -147,6 +154,7 @@ final class OperatorCommand implements Callable<Integer> {
                 reconcileInterval,
                 verifyInterval,
                 verifyGrace,
+                resolverInterval,
                 auditInterval,
                 new ApportionOperator.Lease(place, lease, identity(), leaseDuration),
                 http);

@@ -19,6 +19,7 @@ import java.util.function.Predicate;
  * @param allows says whether services of a namespace, given its name and labels, may publish here
  * @param coreDns where and how its records are written
  * @param verifyAt the authoritative servers to ask
+ * @param resolvers the resolvers through which clients ask; empty if it names none
  */
 public record AdmittedZone(
         Ref ref,
@@ -29,11 +30,13 @@ public record AdmittedZone(
         List<FixedRecord> fixedRecords,
         Predicate<Namespace> allows,
         CoreDns coreDns,
-        VerifyAt verifyAt) {
+        VerifyAt verifyAt,
+        List<InetSocketAddress> resolvers) {
 
     public AdmittedZone {
         nameServers = List.copyOf(nameServers);
         fixedRecords = List.copyOf(fixedRecords);
+        resolvers = List.copyOf(resolvers);
     }
 
     /** A namespace's name and labels. */

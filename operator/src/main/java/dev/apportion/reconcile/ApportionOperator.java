@@ -5,6 +5,8 @@ import dev.apportion.api.ReplicaPool;
 import dev.apportion.api.TrafficService;
 import dev.apportion.api.TrafficStream;
 import dev.apportion.dns.wire.Asker;
+import dev.apportion.dns.wire.Pace;
+import dev.apportion.dns.wire.WeightProbe;
 import dev.apportion.telemetry.Health;
 import dev.apportion.telemetry.HttpPort;
 import dev.apportion.telemetry.Meters;
@@ -21,6 +23,7 @@ import io.javaoperatorsdk.operator.health.InformerWrappingEventSourceHealthIndic
 import io.javaoperatorsdk.operator.processing.retry.GenericRetry;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -63,6 +66,14 @@ public final class ApportionOperator implements AutoCloseable {
     private static final Duration SYNC_WAIT = Duration.ofSeconds(3);
 
     private static final Duration SYNC_PAUSE = Duration.ofMillis(50);
+    /** How long a resolver may take, which has to ask others. */
+    private static final Duration RESOLVE_TIMEOUT = Duration.ofSeconds(2);
+
+    /** How much longer than their time to live caches may keep answers: that of CoreDNS keeps them five seconds at least. */
+    private static final Duration FORGETTING = Duration.ofSeconds(5);
+
+    /** The most questions that all resolvers together are asked in a second. */
+    private static final int RESOLVER_QUESTIONS = 50;
 
     /**
      * What can be set.
@@ -73,6 +84,7 @@ public final class ApportionOperator implements AutoCloseable {
      * @param reconcileInterval how often everything is looked at again although nothing happened
      * @param verifyInterval how often the DNS servers are asked although nothing changed
      * @param verifyGrace how long DNS servers may lag behind a change before it is said
+     * @param resolverInterval how often resolvers are asked although nothing changed
      * @param auditInterval how often it is looked after whether the watches still tell what happens
      * @param lease by which one of several operators is elected
      * @param http where probes and metrics are served
@@ -83,6 +95,7 @@ public final class ApportionOperator implements AutoCloseable {
             Duration reconcileInterval,
             Duration verifyInterval,
             Duration verifyGrace,
+            Duration resolverInterval,
             Duration auditInterval,
             Lease lease,
             InetSocketAddress http) {
@@ -106,6 +119,7 @@ public final class ApportionOperator implements AutoCloseable {
     private final Desk desk;
     private final Verifier verifier;
     private final KubernetesClient client;
+    private final ResolverProber prober;
     private final Operator operator;
     private final DNSZoneReconciler zones;
     private final KubernetesClient leaseClient;
@@ -154,6 +168,11 @@ public final class ApportionOperator implements AutoCloseable {
                 new Verifier.Timing(settings.verifyInterval(), settings.verifyGrace()),
                 desk::verified,
                 meters);
+        this.prober = new ResolverProber(
+                new WeightProbe(Asker.ofResolvers(RESOLVE_TIMEOUT), new Pace(RESOLVER_QUESTIONS), new SecureRandom()),
+                new ResolverProber.Timing(
+                        settings.resolverInterval(), settings.verifyGrace(), settings.verifyGrace(), FORGETTING),
+                desk::heard);
         this.audit = new WatchAudit(client);
         this.clockWatch = new ClockWatch(clock, System::nanoTime, jump -> {
             LOG.atWarn().addKeyValue("by", jump).log("The clock was set; looking at everything again");
@@ -175,10 +194,20 @@ public final class ApportionOperator implements AutoCloseable {
                         (informer, e) -> ended(informer.getApiTypeClass().getSimpleName(), e))
                 .withMetrics(new ReconcileTimes(meters)));
         this.zones = new DNSZoneReconciler(
-                desk, signals, verifier, statuses, writer, client, retryAfter, leadership, meters, housekeeping);
+                desk,
+                signals,
+                verifier,
+                prober,
+                statuses,
+                writer,
+                client,
+                retryAfter,
+                leadership,
+                meters,
+                housekeeping);
         register(zones);
         register(new ReplicaPoolReconciler(desk, signals, statuses, writer));
-        register(new TrafficServiceReconciler(desk, signals, verifier, statuses, writer));
+        register(new TrafficServiceReconciler(desk, signals, verifier, prober, statuses, writer));
         register(new TrafficStreamReconciler(desk, signals, verifier, statuses, writer));
     }
 
@@ -367,6 +396,7 @@ public final class ApportionOperator implements AutoCloseable {
         auditing.shutdownNow();
         operator.stop();
         verifier.close();
+        prober.close();
         zones.close();
         // Last of all, so that whoever takes over finds everything written.
         leadership.close();

@@ -48,6 +48,7 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
     private final Desk desk;
     private final Signals signals;
     private final Verifier verifier;
+    private final ResolverProber prober;
     private final Statuses statuses;
     private final StatusWriter writer;
     private final ScheduledExecutorService housekeeping;
@@ -66,6 +67,7 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
             Desk desk,
             Signals signals,
             Verifier verifier,
+            ResolverProber prober,
             Statuses statuses,
             StatusWriter writer,
             KubernetesClient client,
@@ -76,6 +78,7 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
         this.desk = desk;
         this.signals = signals;
         this.verifier = verifier;
+        this.prober = prober;
         this.statuses = statuses;
         this.writer = writer;
         this.housekeeping = housekeeping;
@@ -110,6 +113,7 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
     private void changed(@Nullable DNSZone before, @Nullable DNSZone after) {
         if (after == null && before != null) {
             verifier.forget(Ref.of(before));
+            prober.forget(Ref.of(before));
             desk.forgetZone(Ref.of(before));
             written.remove(Ref.of(before));
             housekeeping.execute(this::sweep);
@@ -207,7 +211,18 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
         Servers servers = DnsServers.of(admitted, desk.world());
         if (standing.isWritten()) {
             written.put(admitted.ref(), ZonePublisher.layout(admitted));
-            verifier.verify(admitted.ref(), composed.records(), servers.addresses());
+            verifier.verify(admitted.ref(), composed.records(), standing.serials(), servers.addresses());
+            prober.probe(
+                    admitted.ref(),
+                    composed.records(),
+                    admitted.resolvers(),
+                    servers.addresses().isEmpty()
+                            ? ResolverProber.Answered.NobodyKnows
+                            : verifier.result(admitted.ref())
+                                            .filter(found -> found.isOf(composed.records()))
+                                            .isPresent()
+                                    ? ResolverProber.Answered.Everywhere
+                                    : ResolverProber.Answered.NotYet);
         }
         desk.stands(admitted.ref(), standing, servers);
         return outcome.retry();
@@ -258,8 +273,14 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
 
     private UpdateControl<DNSZone> status(DNSZone zone, Judged<AdmittedZone> judged, Optional<String> unreadable) {
         Ref ref = Ref.of(zone);
-        DNSZoneStatus status =
-                statuses.zone(zone, judged, unreadable, desk.standing(ref), desk.servers(ref), verifier.result(ref));
+        DNSZoneStatus status = statuses.zone(
+                zone,
+                judged,
+                unreadable,
+                desk.standing(ref),
+                desk.servers(ref),
+                verifier.result(ref),
+                prober.report(ref));
         return writer.write(zone, new DNSZone(), status);
     }
 

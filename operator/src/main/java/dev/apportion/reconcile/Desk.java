@@ -5,6 +5,7 @@ import dev.apportion.api.ReplicaPool;
 import dev.apportion.api.TrafficService;
 import dev.apportion.api.TrafficStream;
 import dev.apportion.reconcile.ZoneStanding.Servers;
+import dev.apportion.records.Host;
 import dev.apportion.telemetry.Meters;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.time.Clock;
@@ -226,6 +227,18 @@ final class Desk {
     void verified(Ref zone) {
         Signals.raise(signals.zones, List.of(zone));
         lookAtServicesOf(zone);
+    }
+
+    /** Called when something else is known of what resolvers give for hosts of a zone; for no host, if for all of them. */
+    void heard(Ref zone, List<Host> hosts) {
+        Signals.raise(signals.zones, List.of(zone));
+        if (hosts.isEmpty()) {
+            lookAtServicesOf(zone);
+        } else {
+            Signals.raise(
+                    signals.services,
+                    hosts.stream().map(host -> Ref.parse(host.owner())).toList());
+        }
     }
 
     void zoneChanged(@Nullable DNSZone before, @Nullable DNSZone after) {

@@ -4,6 +4,7 @@ import dev.apportion.reconcile.ZoneStanding.Servers;
 import dev.apportion.records.Addresses;
 import dev.apportion.records.Parsed;
 import inet.ipaddr.IPAddress;
+import inet.ipaddr.IPAddressNetwork.IPAddressGenerator;
 import io.fabric8.kubernetes.api.model.discovery.v1.Endpoint;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointPort;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
@@ -22,6 +23,8 @@ final class DnsServers {
     private static final Comparator<InetSocketAddress> ORDER = Comparator.comparing(
                     (InetSocketAddress server) -> server.getAddress().getHostAddress())
             .thenComparingInt(InetSocketAddress::getPort);
+
+    private static final IPAddressGenerator ADDRESSES = new IPAddressGenerator();
 
     private DnsServers() {}
 
@@ -51,6 +54,13 @@ final class DnsServers {
                         true, servers.stream().distinct().sorted(ORDER).toList());
             }
         };
+    }
+
+    /** A server's address and port, as people write them. */
+    static String text(InetSocketAddress server) {
+        IPAddress address = ADDRESSES.from(server.getAddress());
+        String host = address.toCanonicalString();
+        return (address.isIPv6() ? "[" + host + "]" : host) + ":" + server.getPort();
     }
 
     /** The port that the endpoints listen on for the Service's port: the UDP one, and of several the one of that number. */

@@ -229,14 +229,4 @@ final class Findings {
                 ? Optional.empty()
                 : Optional.of(Finding.no(Finding.VERIFIED, "ServerSilent", String.join("; ", silent)));
     }
-
-    /** {@code WeightsHonored}: nobody judges it yet. */
-    static Finding weightsHonored(boolean resolvers) {
-        return Finding.unknown(
-                Finding.WEIGHTS_HONORED,
-                resolvers ? "NotJudged" : "NoResolvers",
-                resolvers
-                        ? "this version does not ask through resolvers"
-                        : "spec.resolvers of the DNSZone names none to ask through");
-    }
 }

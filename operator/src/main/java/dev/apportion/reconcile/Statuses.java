@@ -52,7 +52,8 @@ final class Statuses {
             Optional<String> unreadable,
             Optional<ZoneStanding> standing,
             Servers servers,
-            Optional<Verified> verified) {
+            Optional<Verified> verified,
+            ResolverReport heard) {
         List<Condition> before =
                 zone.getStatus() == null ? List.of() : zone.getStatus().conditions();
         List<Finding> findings = new ArrayList<>(judged.findings());
@@ -62,8 +63,8 @@ final class Statuses {
         } else if (judged.value().isPresent() && standing.isPresent()) {
             findings.add(Findings.programmed(standing.get()));
             findings.add(remembered(Findings.verified(standing.get(), servers, verified), before, generation(zone)));
-            findings.add(Findings.weightsHonored(
-                    zone.getSpec() != null && zone.getSpec().resolvers() != null));
+            findings.add(remembered(
+                    ResolverFindings.ofZone(judged.value().get(), standing.get(), heard), before, generation(zone)));
         } else {
             findings.add(notJudged(Finding.PROGRAMMED));
             findings.add(notJudged(Finding.VERIFIED));
@@ -162,12 +163,13 @@ final class Statuses {
             Optional<ZoneStanding.Part> part,
             Servers servers,
             Optional<Verified> verified,
-            boolean resolvers) {
+            Optional<AdmittedZone> zone,
+            ResolverReport heard) {
         List<Condition> before =
                 service.getStatus() == null ? List.of() : service.getStatus().conditions();
         List<Finding> findings = served(judged, part, servers, verified, before, generation(service));
         if (judged.value().isPresent()) {
-            findings.add(Findings.weightsHonored(resolvers));
+            findings.add(remembered(ResolverFindings.ofService(zone, part, heard), before, generation(service)));
         }
         Ref ref = Ref.of(service);
         return new TrafficServiceStatus(
@@ -216,24 +218,24 @@ final class Statuses {
     }
 
     /**
-     * What was last known of the servers, while they have not been asked yet: a restart, or a change that they are given time
-     * to follow, is no news.
+     * What was last known of the servers or resolvers, while they have not been asked yet: a restart, or a change that they
+     * are given time to follow, is no news.
      */
-    private static Finding remembered(Finding verified, List<Condition> before, long generation) {
-        if (!verified.reason().equals(Findings.PENDING)) {
-            return verified;
+    private static Finding remembered(Finding finding, List<Condition> before, long generation) {
+        if (!finding.reason().equals(Findings.PENDING)) {
+            return finding;
         }
         return before.stream()
-                .filter(condition -> condition.getType().equals(Finding.VERIFIED)
+                .filter(condition -> condition.getType().equals(finding.type())
                         && Objects.equals(condition.getObservedGeneration(), generation)
                         && !condition.getStatus().equals(Finding.Status.Unknown.name()))
                 .findFirst()
                 .map(condition -> new Finding(
-                        Finding.VERIFIED,
+                        finding.type(),
                         Finding.Status.valueOf(condition.getStatus()),
                         condition.getReason(),
                         condition.getMessage()))
-                .orElse(verified);
+                .orElse(finding);
     }
 
     private static Finding notJudged(String type) {

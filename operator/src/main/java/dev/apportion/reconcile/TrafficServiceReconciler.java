@@ -1,6 +1,5 @@
 package dev.apportion.reconcile;
 
-import dev.apportion.api.DNSZone;
 import dev.apportion.api.TrafficService;
 import dev.apportion.api.TrafficServiceStatus;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
@@ -18,13 +17,21 @@ final class TrafficServiceReconciler implements Reconciler<TrafficService> {
     private final Desk desk;
     private final Signals signals;
     private final Verifier verifier;
+    private final ResolverProber prober;
     private final Statuses statuses;
     private final StatusWriter writer;
 
-    TrafficServiceReconciler(Desk desk, Signals signals, Verifier verifier, Statuses statuses, StatusWriter writer) {
+    TrafficServiceReconciler(
+            Desk desk,
+            Signals signals,
+            Verifier verifier,
+            ResolverProber prober,
+            Statuses statuses,
+            StatusWriter writer) {
         this.desk = desk;
         this.signals = signals;
         this.verifier = verifier;
+        this.prober = prober;
         this.statuses = statuses;
         this.writer = writer;
     }
@@ -64,10 +71,8 @@ final class TrafficServiceReconciler implements Reconciler<TrafficService> {
                 zone.flatMap(desk::standing).flatMap(standing -> standing.part(ref)),
                 zone.map(desk::servers).orElse(ZoneStanding.Servers.NONE),
                 zone.flatMap(verifier::result),
-                zone.flatMap(found -> desk.world().find(desk.world().zones, found))
-                        .map(DNSZone::getSpec)
-                        .filter(spec -> spec.resolvers() != null)
-                        .isPresent());
+                zone.map(found -> desk.admission().zones().get(found)).flatMap(Judged::value),
+                zone.map(prober::report).orElse(ResolverReport.NONE));
         return writer.write(service, new TrafficService(), status);
     }
 }

@@ -1,5 +1,6 @@
 package dev.apportion.reconcile;
 
+import dev.apportion.dns.Serial;
 import dev.apportion.dns.wire.Asker;
 import dev.apportion.dns.wire.Verdict;
 import dev.apportion.dns.wire.Verification;
@@ -9,6 +10,8 @@ import dev.apportion.records.ZoneRecords;
 import dev.apportion.telemetry.Meters;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -16,7 +19,6 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -40,6 +42,9 @@ final class Verifier implements AutoCloseable {
     /** Hosts that did not change and are asked all the same, in one round. */
     private static final int SAMPLE = 32;
 
+    /** As many where others did change: under a stream of changes there is a round for each of them. */
+    private static final int SAMPLE_BESIDE = 4;
+
     /**
      * Pauses between questions.
      *
@@ -48,7 +53,7 @@ final class Verifier implements AutoCloseable {
      */
     record Timing(Duration interval, Duration grace) {}
 
-    private record Task(ZoneRecords target, List<InetSocketAddress> servers) {}
+    private record Task(ZoneRecords target, Map<String, Serial> serials, List<InetSocketAddress> servers) {}
 
     private final Asker asker;
     private final Timing timing;
@@ -68,13 +73,17 @@ final class Verifier implements AutoCloseable {
         this.changed = changed;
     }
 
-    /** Asks these servers about this zone from now on. Does nothing when that is what it does already. */
-    void verify(Ref zone, ZoneRecords target, List<InetSocketAddress> servers) {
+    /**
+     * Asks these servers about this zone from now on. Does nothing when that is what it does already.
+     *
+     * @param serials the serial of each of its zone files, by the name of the file's zone
+     */
+    void verify(Ref zone, ZoneRecords target, Map<String, Serial> serials, List<InetSocketAddress> servers) {
         if (servers.isEmpty()) {
             forget(zone);
             return;
         }
-        watches.computeIfAbsent(zone, Watch::new).set(new Task(target, servers));
+        watches.computeIfAbsent(zone, Watch::new).set(new Task(target, Map.copyOf(serials), servers));
     }
 
     void forget(Ref zone) {
@@ -123,7 +132,8 @@ final class Verifier implements AutoCloseable {
         private void run() {
             long round = 0;
             Task current = null;
-            ZoneRecords proved = null;
+            Map<InetSocketAddress, ZoneRecords> proved = new HashMap<>();
+            ZoneRecords everywhere = null;
             long since = System.nanoTime();
             Duration pause = FIRST_PAUSE;
             while (!stopped) {
@@ -136,13 +146,13 @@ final class Verifier implements AutoCloseable {
                 }
                 Duration wait = timing.interval();
                 if (current != null) {
-                    Verified verified = ask(current, changedHosts(proved, current.target()), round++);
+                    Verified verified = ask(current, proved, round++);
                     boolean late = System.nanoTime() - since > timing.grace().toNanos();
                     if (verified.everywhere()) {
-                        if (!current.target().equals(proved)) {
+                        if (!current.target().equals(everywhere)) {
                             meters.verifiedAfter(Duration.ofNanos(System.nanoTime() - since));
+                            everywhere = current.target();
                         }
-                        proved = current.target();
                         since = System.nanoTime();
                         pause = FIRST_PAUSE;
                         conclude(verified);
@@ -168,14 +178,25 @@ final class Verifier implements AutoCloseable {
             }
         }
 
-        private Verified ask(Task current, Set<String> hosts, long round) {
-            Verification verification = Verification.of(current.target(), hosts, SAMPLE, round);
-            SortedMap<String, Verdict> verdicts = new ConcurrentSkipListMap<>();
-            current.servers().forEach(server -> verdicts.put(text(server), new Verdict.Silent("it was not asked")));
-            List<Thread> threads = current.servers().stream()
-                    .map(server ->
-                            Thread.ofVirtual().start(() -> verdicts.put(text(server), verification.ask(asker, server))))
-                    .toList();
+        /** Each server is asked about what is not known of it: of one that is new, or was away, everything. */
+        private Verified ask(Task current, Map<InetSocketAddress, ZoneRecords> proved, long round) {
+            proved.keySet().retainAll(current.servers());
+            Map<InetSocketAddress, Verdict> verdicts = new ConcurrentHashMap<>();
+            List<Thread> threads = new ArrayList<>();
+            for (InetSocketAddress server : current.servers()) {
+                Set<String> hosts = changedHosts(proved.get(server), current.target());
+                verdicts.put(server, new Verdict.Silent("it was not asked"));
+                threads.add(Thread.ofVirtual()
+                        .start(() -> verdicts.put(
+                                server,
+                                Verification.of(
+                                                current.target(),
+                                                current.serials(),
+                                                hosts,
+                                                hosts.isEmpty() ? SAMPLE : SAMPLE_BESIDE,
+                                                round)
+                                        .ask(asker, server))));
+            }
             for (Thread one : threads) {
                 try {
                     one.join();
@@ -184,7 +205,16 @@ final class Verifier implements AutoCloseable {
                     break;
                 }
             }
-            return new Verified(current.target(), new TreeMap<>(verdicts));
+            SortedMap<String, Verdict> byName = new TreeMap<>();
+            Map.copyOf(verdicts).forEach((server, verdict) -> {
+                byName.put(DnsServers.text(server), verdict);
+                switch (verdict) {
+                    case Verdict.Verified done -> proved.put(server, current.target());
+                    case Verdict.Silent silent -> proved.remove(server);
+                    case Verdict.Lags lags -> {}
+                }
+            });
+            return new Verified(current.target(), byName);
         }
 
         private void conclude(Verified verified) {
@@ -196,11 +226,6 @@ final class Verifier implements AutoCloseable {
                 changed.accept(zone);
             }
         }
-    }
-
-    private static String text(InetSocketAddress server) {
-        String host = server.getAddress().getHostAddress();
-        return (host.contains(":") ? "[" + host + "]" : host) + ":" + server.getPort();
     }
 
     /** The hosts that are not as they were when last proved, those that are gone among them. */

@@ -80,7 +80,12 @@ final class ZoneAdmission {
                         coreDns.configMap().shards(),
                         coreDns.directory(),
                         coreDns.refresh() == DNSZoneSpec.Refresh.Annotate),
-                verifyAt(spec));
+                verifyAt(spec),
+                spec.resolvers() == null
+                        ? List.of()
+                        : spec.resolvers().addresses().stream()
+                                .map(ZoneAdmission::server)
+                                .toList());
         return refused.isEmpty()
                 ? Judged.admitted(admitted)
                 : Judged.admittedInPart(

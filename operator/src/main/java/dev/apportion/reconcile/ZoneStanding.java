@@ -1,5 +1,7 @@
 package dev.apportion.reconcile;
 
+import dev.apportion.dns.Serial;
+import dev.apportion.dns.ServedNames;
 import dev.apportion.dns.Shards;
 import dev.apportion.dns.wire.Verdict;
 import dev.apportion.records.Host;
@@ -11,6 +13,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -63,6 +66,11 @@ final class ZoneStanding {
      */
     record Verified(ZoneRecords target, SortedMap<String, Verdict> servers) {
 
+        /** Whether every server answers as these records say. */
+        boolean isOf(ZoneRecords records) {
+            return target.equals(records) && everywhere();
+        }
+
         boolean everywhere() {
             return servers.values().stream().allMatch(Verdict.Verified.class::isInstance);
         }
@@ -107,6 +115,26 @@ final class ZoneStanding {
 
     Optional<Part> part(Ref service) {
         return Optional.ofNullable(parts.get(service));
+    }
+
+    /** The serial of each zone file that was written, by the name of the file's zone. */
+    Map<String, Serial> serials() {
+        Map<String, Serial> serials = new TreeMap<>();
+        String domain = records().domain();
+        serial(shards.of(domain)).ifPresent(serial -> serials.put(domain, serial));
+        for (Host host : records().hosts()) {
+            if (!host.name().equals(domain)) {
+                int shard = shards.of(host.name());
+                serial(shard).ifPresent(serial -> serials.put(ServedNames.slotZone(domain, shard), serial));
+            }
+        }
+        return serials;
+    }
+
+    private Optional<Serial> serial(int shard) {
+        return writes.get(shard) instanceof Write.Done(long serial) && serial > 0
+                ? Optional.of(new Serial(serial))
+                : Optional.empty();
     }
 
     /** The largest serial of the zone's shards. */

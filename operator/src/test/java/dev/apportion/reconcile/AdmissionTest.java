@@ -155,7 +155,12 @@ class AdmissionTest {
             assertThat(ShardFiles.render(records, shards, "/etc/apportion", shard, Serial.FIRST))
                     .isInstanceOf(ShardFiles.Rendered.class);
         }
-        assertThat(Verification.of(records, Set.of(records.hosts().getFirst().name()), 0, 0)
+        assertThat(Verification.of(
+                                records,
+                                Map.of(),
+                                Set.of(records.hosts().getFirst().name()),
+                                0,
+                                0)
                         .questions())
                 .isNotEmpty();
     }

@@ -53,6 +53,11 @@ class StatusesTest {
         return Optional.of(new ZoneStanding(composed, SHARDS, new TreeMap<>(java.util.Map.of(0, new Write.Done(42)))));
     }
 
+    private static Optional<AdmittedZone> zone(Plan plan) {
+        return Objects.requireNonNull(plan.admission().zones().get(new Ref("web", "example-org")))
+                .value();
+    }
+
     private static String status(List<Condition> conditions, String type) {
         return conditions.stream()
                 .filter(condition -> condition.getType().equals(type))
@@ -135,7 +140,8 @@ class StatusesTest {
                 part,
                 Servers.NONE,
                 Optional.empty(),
-                false);
+                zone(plan),
+                ResolverReport.NONE);
         TrafficStreamStatus stream = STATUSES.stream(
                 setting.streams().getFirst(),
                 Objects.requireNonNull(plan.admission().streams().get(new Ref("web", "eu"))),
@@ -171,7 +177,8 @@ class StatusesTest {
                 standing(plan).orElseThrow().part(SHOP),
                 Servers.NONE,
                 Optional.empty(),
-                true);
+                zone(plan),
+                ResolverReport.NONE);
 
         assertThat(status.answers())
                 .extracting(answer -> answer.address() + " " + answer.replica() + " " + answer.share())
@@ -189,7 +196,8 @@ class StatusesTest {
                 Optional.empty(),
                 standing(plan),
                 Servers.NONE,
-                Optional.empty());
+                Optional.empty(),
+                ResolverReport.NONE);
 
         assertThat(status.services()).isEqualTo(1);
         assertThat(status.streams()).isEqualTo(2);

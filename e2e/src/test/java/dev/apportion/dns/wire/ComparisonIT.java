@@ -104,7 +104,7 @@ class ComparisonIT {
                         .isInstanceOfSatisfying(
                                 DirectoryPublisher.Outcome.Written.class,
                                 written -> assertThat(written.written()).noneMatch(name -> name.endsWith(".conf")));
-                Verification verification = Verification.of(zone, Set.of("shop.example.org"), 0, 0);
+                Verification verification = Verification.of(zone, Map.of(), Set.of("shop.example.org"), 0, 0);
                 Asker asker = new Asker(Duration.ofSeconds(2));
                 while (!(verification.ask(asker, server.server().address()) instanceof Verdict.Verified)) {
                     assertThat(System.nanoTime() - before)
@@ -142,7 +142,7 @@ class ComparisonIT {
                                 .filter(host -> host.name().startsWith("shop"))
                                 .toList()),
                         child)) {
-                    assertThat(Verification.of(zone, Set.of("shop." + zone.domain()), 0, 0)
+                    assertThat(Verification.of(zone, Map.of(), Set.of("shop." + zone.domain()), 0, 0)
                                     .ask(
                                             new Asker(Duration.ofSeconds(2)),
                                             server.server().address()))

@@ -65,7 +65,7 @@ class EscapingIT {
 
     private static void verify(ZoneRecords zone, CoreDns server) throws InterruptedException {
         Verdict verdict = Verification.of(
-                        zone, zone.hosts().stream().map(Host::name).collect(Collectors.toSet()), 0, 0)
+                        zone, Map.of(), zone.hosts().stream().map(Host::name).collect(Collectors.toSet()), 0, 0)
                 .ask(new Asker(Duration.ofSeconds(2)), server.server().address());
         assertThat(verdict).as(zone.toString()).isInstanceOf(Verdict.Verified.class);
     }

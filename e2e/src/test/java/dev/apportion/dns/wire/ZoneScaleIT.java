@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.io.TempDir;
@@ -40,7 +41,7 @@ class ZoneScaleIT {
         try (CoreDns server = ColdStart.of(folder)) {
             Duration started = since(before);
             before = System.nanoTime();
-            Verdict verdict = Verification.of(zone, hosts, 0, 0)
+            Verdict verdict = Verification.of(zone, Map.of(), hosts, 0, 0)
                     .ask(new Asker(Duration.ofSeconds(2)), server.server().address());
             System.out.printf(
                     "%s: started in %d ms, %s in %d ms%n",

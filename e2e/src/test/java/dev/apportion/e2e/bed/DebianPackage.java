@@ -18,8 +18,10 @@ import org.junit.jupiter.api.Assumptions;
  * may not, those tests are skipped.
  */
 public enum DebianPackage {
+    BIND("bind9", "named"),
     DNSPERF("dnsperf", "dnsperf"),
-    FAKETIME("faketime", "faketime");
+    FAKETIME("faketime", "faketime"),
+    UNBOUND("unbound", "unbound");
 
     // Once in a run is enough: what could not be installed for one test cannot be for the next.
     private static final Set<DebianPackage> TRIED = ConcurrentHashMap.newKeySet();

@@ -14,7 +14,8 @@ import org.apache.commons.statistics.inference.ChiSquareTest;
  */
 public record Tally(SortedMap<String, Long> counts) {
 
-    static Tally of(Stream<Answer> answers, int type) {
+    /** The tally of answers to questions of one type. */
+    public static Tally of(Stream<Answer> answers, int type) {
         return new Tally(answers.collect(
                 Collectors.groupingBy(answer -> outcome(answer, type), TreeMap::new, Collectors.counting())));
     }

@@ -29,15 +29,37 @@ public final class Asker {
     private static final int UDP_BYTES = 1232;
 
     private final Duration timeout;
+    private final boolean recursive;
 
-    /** @param timeout how long to wait for each response */
+    /**
+     * Asks authoritative servers.
+     *
+     * @param timeout how long to wait for each response
+     */
     public Asker(Duration timeout) {
+        this(timeout, false);
+    }
+
+    private Asker(Duration timeout, boolean recursive) {
         this.timeout = timeout;
+        this.recursive = recursive;
+    }
+
+    /**
+     * Asks resolvers: recursion is desired (RFC 1035, section 4.1.1).
+     *
+     * @param timeout how long to wait for each response
+     */
+    public static Asker ofResolvers(Duration timeout) {
+        return new Asker(timeout, true);
     }
 
     /** Asks. */
     public Reply ask(InetSocketAddress server, Question question) {
         Message query = new Message(question.id());
+        if (recursive) {
+            query.getHeader().setFlag(Flags.RD);
+        }
         query.addRecord(Record.newRecord(question.name(), question.type(), DClass.IN), Section.QUESTION);
         query.addRecord(new OPTRecord(UDP_BYTES, 0, 0), Section.ADDITIONAL);
         byte[] wire = query.toWire();

@@ -1,6 +1,7 @@
 package dev.apportion.dns.wire;
 
 import dev.apportion.dns.ClientStreams;
+import dev.apportion.dns.Serial;
 import dev.apportion.dns.ServedNames;
 import dev.apportion.dns.Slots;
 import dev.apportion.records.Answer;
@@ -14,17 +15,20 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableSet;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.xbill.DNS.AAAARecord;
 import org.xbill.DNS.ARecord;
 import org.xbill.DNS.Flags;
 import org.xbill.DNS.Message;
 import org.xbill.DNS.Rcode;
 import org.xbill.DNS.Record;
+import org.xbill.DNS.SOARecord;
 import org.xbill.DNS.Section;
 import org.xbill.DNS.TextParseException;
 import org.xbill.DNS.Type;
@@ -53,9 +57,17 @@ public final class Verification {
     /**
      * A question, and what it should be answered.
      *
-     * @param expected the addresses; nothing if any authoritative answer will do
      */
-    private record Check(String host, String stream, Question question, Optional<NavigableSet<IPAddress>> expected) {}
+    private record Check(String host, String stream, Question question, Expected expected) {}
+
+    private sealed interface Expected {
+
+        /** These addresses, in any order; none where there must be none. */
+        record Addresses(NavigableSet<IPAddress> addresses) implements Expected {}
+
+        /** The serial of a zone, empty if any will do. */
+        record Generation(Optional<Serial> serial) implements Expected {}
+    }
 
     private Verification(List<Check> checks) {
         this.checks = checks;
@@ -65,14 +77,25 @@ public final class Verification {
      * The verification of a zone.
      *
      * @param desired the zone as it should be answered
+     * @param serials the serial of each zone file, by the name of the file's zone: a server that still has an older file of one
+     *     shard is found by it, whichever hosts are asked. Where there is none, any serial of the domain will do
      * @param changed the hosts that are asked whole; those of them that the zone does not have must have no address
      * @param sample how many of the other hosts are asked in this round
      * @param round the number of the round: successive rounds ask successive hosts
      * @throws IllegalArgumentException if a name is not one
      */
-    public static Verification of(ZoneRecords desired, Set<String> changed, int sample, long round) {
+    public static Verification of(
+            ZoneRecords desired, Map<String, Serial> serials, Set<String> changed, int sample, long round) {
         List<Check> checks = new ArrayList<>();
-        checks.add(new Check(desired.domain(), "", question(desired.domain(), Type.SOA, 0), Optional.empty()));
+        Set<String> files = new TreeSet<>(serials.keySet());
+        files.add(desired.domain());
+        for (String file : files) {
+            checks.add(new Check(
+                    desired.domain(),
+                    "",
+                    question(file, Type.SOA, 0),
+                    new Expected.Generation(Optional.ofNullable(serials.get(file)))));
+        }
         List<Host> others = new ArrayList<>();
         Set<String> gone = new TreeSet<>(changed);
         for (Host host : desired.hosts()) {
@@ -89,7 +112,7 @@ public final class Verification {
         for (String host : gone) {
             if (!hasOtherAddresses(desired, host)) {
                 for (int type : new int[] {Type.A, Type.AAAA}) {
-                    checks.add(new Check(host, "", question(host, type, 0), Optional.of(new TreeSet<>())));
+                    checks.add(new Check(host, "", question(host, type, 0), new Expected.Addresses(new TreeSet<>())));
                 }
             }
         }
@@ -119,11 +142,15 @@ public final class Verification {
         return differences.isEmpty() ? new Verdict.Verified(checks.size()) : new Verdict.Lags(differences);
     }
 
-    /** Asks one server all questions, until one stays without a reply, and judges. */
+    /** Asks one server all questions, until one stays without a reply although it is asked twice, and judges. */
     public Verdict ask(Asker asker, InetSocketAddress server) {
         List<Reply> replies = new ArrayList<>();
         for (Check check : checks) {
             Reply reply = asker.ask(server, check.question());
+            if (reply instanceof Reply.Silent) {
+                // Datagrams get lost; of thousands of questions some always do.
+                reply = asker.ask(server, check.question());
+            }
             replies.add(reply);
             if (reply instanceof Reply.Silent) {
                 break;
@@ -151,7 +178,8 @@ public final class Verification {
                 if (runs.isEmpty()) {
                     NavigableSet<IPAddress> all =
                             stream.answers(ipv6).map(Answer::address).collect(Collectors.toCollection(TreeSet::new));
-                    checks.add(new Check(host.name(), stream.label(), question(name, type, 0), Optional.of(all)));
+                    checks.add(new Check(
+                            host.name(), stream.label(), question(name, type, 0), new Expected.Addresses(all)));
                 } else {
                     addRuns(checks, host, stream, name, type, runs);
                 }
@@ -173,32 +201,49 @@ public final class Verification {
                         host.name(),
                         stream.label(),
                         question(name, type, Slots.idOf(slot)),
-                        Optional.of(new TreeSet<>(Set.of(run.answer().address())))));
+                        new Expected.Addresses(new TreeSet<>(Set.of(run.answer().address())))));
             }
             last = slot;
         }
     }
 
     private static Optional<Verdict.Difference> difference(Check check, Message message) {
-        String observed;
-        if (message.getRcode() != Rcode.NOERROR && message.getRcode() != Rcode.NXDOMAIN) {
-            observed = Rcode.string(message.getRcode());
-        } else if (!message.getHeader().getFlag(Flags.AA)) {
-            observed = "an answer without authority";
-        } else {
-            NavigableSet<IPAddress> addresses =
-                    addresses(message, check.question().type());
-            if (check.expected().map(addresses::equals).orElse(message.getRcode() == Rcode.NOERROR)) {
-                return Optional.empty();
+        Optional<String> failure = message.getRcode() != Rcode.NOERROR && message.getRcode() != Rcode.NXDOMAIN
+                ? Optional.of(Rcode.string(message.getRcode()))
+                : message.getHeader().getFlag(Flags.AA) ? Optional.empty() : Optional.of("an answer without authority");
+        return switch (check.expected()) {
+            case Expected.Addresses(NavigableSet<IPAddress> expected) -> {
+                NavigableSet<IPAddress> addresses =
+                        addresses(message, check.question().type());
+                yield failure.isEmpty() && addresses.equals(expected)
+                        ? Optional.empty()
+                        : Optional.of(difference(check, text(expected), failure.orElseGet(() -> text(addresses))));
             }
-            observed = text(addresses);
-        }
-        return Optional.of(new Verdict.Difference(
-                check.host(),
-                check.stream(),
-                text(check.question()),
-                check.expected().map(Verification::text).orElse("an authoritative answer"),
-                observed));
+            case Expected.Generation(Optional<Serial> expected) -> {
+                Optional<Long> serial = serial(message);
+                boolean asExpected = expected.isPresent()
+                        ? serial.equals(expected.map(Serial::value))
+                        : message.getRcode() == Rcode.NOERROR;
+                yield failure.isEmpty() && asExpected
+                        ? Optional.empty()
+                        : Optional.of(difference(
+                                check,
+                                expected.map(wanted -> "the serial " + wanted).orElse("an authoritative answer"),
+                                failure.orElseGet(() -> serial.map(found -> "the serial " + found)
+                                        .orElse("no SOA"))));
+            }
+        };
+    }
+
+    private static Verdict.Difference difference(Check check, String expected, String observed) {
+        return new Verdict.Difference(check.host(), check.stream(), text(check.question()), expected, observed);
+    }
+
+    /** The serial of the zone that was asked for. */
+    private static Optional<Long> serial(Message message) {
+        return message.getSection(Section.ANSWER).stream()
+                .flatMap(found -> found instanceof SOARecord soa ? Stream.of(soa.getSerial()) : Stream.empty())
+                .findFirst();
     }
 
     private static NavigableSet<IPAddress> addresses(Message message, int type) {

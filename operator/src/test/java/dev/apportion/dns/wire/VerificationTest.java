@@ -3,6 +3,8 @@ package dev.apportion.dns.wire;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.apportion.dns.Corpus;
+import dev.apportion.dns.Serial;
+import dev.apportion.dns.ServedNames;
 import dev.apportion.records.Answer;
 import dev.apportion.records.Answers;
 import dev.apportion.records.Host;
@@ -17,6 +19,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
@@ -46,7 +49,7 @@ class VerificationTest {
     void aServerThatAnswersTheZoneIsVerified(String name) throws IOException {
         ZoneRecords zone = Objects.requireNonNull(Corpus.zones().get(name));
         try (DnsServer server = server(zone)) {
-            Verification verification = Verification.of(zone, hosts(zone), 0, 0);
+            Verification verification = Verification.of(zone, Map.of(), hosts(zone), 0, 0);
 
             assertThat(verification.ask(ASKER, server.address()))
                     .isEqualTo(new Verdict.Verified(verification.questions().size()));
@@ -59,7 +62,7 @@ class VerificationTest {
     void anyOtherShareIsSeen(int weight) throws IOException {
         ZoneRecords desired = two(179);
         try (DnsServer server = server(two(weight))) {
-            assertThat(Verification.of(desired, hosts(desired), 0, 0).ask(ASKER, server.address()))
+            assertThat(Verification.of(desired, Map.of(), hosts(desired), 0, 0).ask(ASKER, server.address()))
                     .isInstanceOfSatisfying(
                             Verdict.Lags.class,
                             lags -> assertThat(lags.differences()).first().satisfies(difference -> {
@@ -69,7 +72,7 @@ class VerificationTest {
                                         .containsExactlyInAnyOrder("10.0.0.1", "10.0.0.2");
                             }));
             server.serve(PublishedZones.of(List.of(desired), Corpus.SHARDS));
-            assertThat(Verification.of(desired, hosts(desired), 0, 0).ask(ASKER, server.address()))
+            assertThat(Verification.of(desired, Map.of(), hosts(desired), 0, 0).ask(ASKER, server.address()))
                     .isInstanceOf(Verdict.Verified.class);
         }
     }
@@ -84,7 +87,8 @@ class VerificationTest {
             streams.add(new HostStream(wrong.label(), wrong.stream(), wrong.clients(), List.of()));
             ZoneRecords served = desired.withHosts(List.of(new Host(host.name(), host.owner(), 15, streams)));
             try (DnsServer server = server(served)) {
-                assertThat(Verification.of(desired, hosts(desired), 0, 0).ask(ASKER, server.address()))
+                assertThat(Verification.of(desired, Map.of(), hosts(desired), 0, 0)
+                                .ask(ASKER, server.address()))
                         .isInstanceOfSatisfying(
                                 Verdict.Lags.class,
                                 lags -> assertThat(lags.differences())
@@ -102,7 +106,7 @@ class VerificationTest {
         ZoneRecords before = two(179);
         ZoneRecords desired = before.withHosts(List.of());
         try (DnsServer server = server(before)) {
-            Verification verification = Verification.of(desired, Set.of("shop.example.org"), 0, 0);
+            Verification verification = Verification.of(desired, Map.of(), Set.of("shop.example.org"), 0, 0);
 
             assertThat(verification.ask(ASKER, server.address())).isInstanceOf(Verdict.Lags.class);
             server.serve(PublishedZones.of(List.of(desired), Corpus.SHARDS));
@@ -111,10 +115,40 @@ class VerificationTest {
     }
 
     @Test
+    void aServerWithAnOlderFileOfOneShardLagsWhicheverHostsAreAsked() throws IOException {
+        ZoneRecords zone = two(179);
+        String slots = ServedNames.slotZone(zone.domain(), Corpus.SHARDS.of("shop.example.org"));
+        Map<String, Serial> serials = Map.of(zone.domain(), new Serial(7), slots, new Serial(9));
+        try (DnsServer server = server(zone)) {
+            server.serve(PublishedZones.of(
+                    List.of(zone),
+                    Corpus.SHARDS,
+                    Map.of(
+                            "example.org/" + Corpus.SHARDS.of("example.org"), new Serial(7),
+                            "example.org/" + Corpus.SHARDS.of("shop.example.org"), new Serial(8))));
+            assertThat(Verification.of(zone, serials, Set.of(), 0, 0).ask(ASKER, server.address()))
+                    .isInstanceOfSatisfying(
+                            Verdict.Lags.class,
+                            lags -> assertThat(lags.differences())
+                                    .containsExactly(new Verdict.Difference(
+                                            "example.org", "", slots + " SOA id 0", "the serial 9", "the serial 8")));
+
+            server.serve(PublishedZones.of(
+                    List.of(zone),
+                    Corpus.SHARDS,
+                    Map.of(
+                            "example.org/" + Corpus.SHARDS.of("example.org"), new Serial(7),
+                            "example.org/" + Corpus.SHARDS.of("shop.example.org"), new Serial(9))));
+            assertThat(Verification.of(zone, serials, Set.of(), 0, 0).ask(ASKER, server.address()))
+                    .isEqualTo(new Verdict.Verified(2));
+        }
+    }
+
+    @Test
     void aServerThatRefusesLags() throws IOException {
         try (DnsServer server =
                 DnsServer.start(ANYWHERE, new Answerer(new Random(1)), PublishedZones.of(List.of(), Corpus.SHARDS))) {
-            assertThat(Verification.of(two(179), Set.of(), 0, 0).ask(ASKER, server.address()))
+            assertThat(Verification.of(two(179), Map.of(), Set.of(), 0, 0).ask(ASKER, server.address()))
                     .isInstanceOfSatisfying(
                             Verdict.Lags.class,
                             lags -> assertThat(lags.differences())
@@ -130,7 +164,7 @@ class VerificationTest {
             Asker hasty = new Asker(Duration.ofMillis(50));
             InetSocketAddress address = new InetSocketAddress(deaf.getLocalAddress(), deaf.getLocalPort());
 
-            assertThat(Verification.of(two(179), Set.of(), 5, 0).ask(hasty, address))
+            assertThat(Verification.of(two(179), Map.of(), Set.of(), 5, 0).ask(hasty, address))
                     .isInstanceOfSatisfying(
                             Verdict.Silent.class,
                             silent -> assertThat(silent.reason()).contains("example.org SOA", "50 ms"));
@@ -142,7 +176,8 @@ class VerificationTest {
         ZoneRecords zone = Objects.requireNonNull(Corpus.zones().get("single-many"));
         Set<Name> asked = new HashSet<>();
         for (int round = 0; round < 5; round++) {
-            List<Question> questions = Verification.of(zone, Set.of(), 2, round).questions();
+            List<Question> questions =
+                    Verification.of(zone, Map.of(), Set.of(), 2, round).questions();
             asked.addAll(questions.stream().map(Question::name).toList());
             assertThat(questions).hasSizeLessThanOrEqualTo(1 + 2 * 5);
         }
@@ -161,8 +196,8 @@ class VerificationTest {
                         .toList());
         ZoneRecords zone = Corpus.zone(Answers.Single, Corpus.host("shop.example.org", many));
 
-        List<Question> questions =
-                Verification.of(zone, Set.of("shop.example.org"), 0, 0).questions();
+        List<Question> questions = Verification.of(zone, Map.of(), Set.of("shop.example.org"), 0, 0)
+                .questions();
 
         assertThat(questions.stream().filter(question -> question.type() == Type.A))
                 .hasSize(Verification.MOST_QUESTIONS)
@@ -187,7 +222,7 @@ class VerificationTest {
                             Reply.Answered.class,
                             answered -> assertThat(answered.message().getSection(Section.ANSWER))
                                     .hasSize(201));
-            assertThat(Verification.of(zone, hosts(zone), 0, 0).ask(ASKER, server.address()))
+            assertThat(Verification.of(zone, Map.of(), hosts(zone), 0, 0).ask(ASKER, server.address()))
                     .isInstanceOf(Verdict.Verified.class);
         }
     }
@@ -200,8 +235,8 @@ class VerificationTest {
             List<Thread> threads = new ArrayList<>();
             for (int i = 0; i < 50; i++) {
                 threads.add(Thread.ofVirtual()
-                        .start(() -> verdicts.add(
-                                Verification.of(zone, hosts(zone), 0, 0).ask(ASKER, server.address()))));
+                        .start(() -> verdicts.add(Verification.of(zone, Map.of(), hosts(zone), 0, 0)
+                                .ask(ASKER, server.address()))));
             }
             for (Thread thread : threads) {
                 thread.join();
