@@ -21,7 +21,7 @@ public final class ClusterClient {
     public static KubernetesClient open(Clock clock) {
         Config config = Config.autoConfigure(null);
         Duration timeout = Duration.ofMillis(config.getRequestTimeout());
-        RetryAfter retryAfter = new RetryAfter(clock, timeout);
+        RetryAfter retryAfter = new RetryAfter(clock, System::nanoTime, timeout);
         BodyTimeout bodyTimeout = new BodyTimeout(timeout.multipliedBy(WHOLE_ANSWER));
         return new KubernetesClientBuilder()
                 .withConfig(config)

@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +33,7 @@ final class RetryAfter implements Interceptor {
     private static final String HEADER = "Retry-After";
 
     private final Clock clock;
+    private final LongSupplier monotonic;
     private final Duration longestRead;
     /** By the monotonic clock, in nanoseconds: a clock that is set must not make anybody wait. */
     private final Map<Call, Long> until = new ConcurrentHashMap<>();
@@ -67,10 +69,13 @@ final class RetryAfter implements Interceptor {
     /**
      * Nothing asked yet.
      *
+     * @param clock for dates that a server says
+     * @param monotonic nanoseconds that nobody sets
      * @param longestRead how long, at most, the refusal of a read is kept back from who sends it again by himself
      */
-    RetryAfter(Clock clock, Duration longestRead) {
+    RetryAfter(Clock clock, LongSupplier monotonic, Duration longestRead) {
         this.clock = clock;
+        this.monotonic = monotonic;
         this.longestRead = longestRead;
     }
 
@@ -78,7 +83,7 @@ final class RetryAfter implements Interceptor {
     static RetryAfter of(KubernetesClient client, Clock clock) {
         @Nullable
         RetryAfter own = client.getHttpClient() instanceof RequestTags tags ? tags.getTag(RetryAfter.class) : null;
-        return own == null ? new RetryAfter(clock, Duration.ZERO) : own;
+        return own == null ? new RetryAfter(clock, System::nanoTime, Duration.ZERO) : own;
     }
 
     /** How long to wait before this is sent again; empty if it may be sent now. */
@@ -87,7 +92,7 @@ final class RetryAfter implements Interceptor {
         if (end == null) {
             return Optional.empty();
         }
-        Duration left = Duration.ofNanos(end - System.nanoTime());
+        Duration left = Duration.ofNanos(end - monotonic.getAsLong());
         return left.isPositive() ? Optional.of(left) : Optional.empty();
     }
 
@@ -106,7 +111,7 @@ final class RetryAfter implements Interceptor {
         if (!asked.isPositive()) {
             return;
         }
-        long now = System.nanoTime();
+        long now = monotonic.getAsLong();
         until.values().removeIf(end -> end - now <= 0);
         long end = now + (asked.compareTo(LONGEST) < 0 ? asked : LONGEST).toNanos();
         until.merge(call, end, (one, two) -> one - two > 0 ? one : two);

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.ZoneOffset;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
@@ -20,10 +21,22 @@ class RetryAfterTest {
     private final AtomicReference<Instant> now = new AtomicReference<>(Instant.parse("2026-03-01T12:00:00Z"));
     private final InstantSource time = now::get;
     private final Clock clock = time.withZone(ZoneOffset.UTC);
-    private final RetryAfter retryAfter = new RetryAfter(clock, Duration.ZERO);
+    private final AtomicLong nanos = new AtomicLong();
+    private final RetryAfter retryAfter = new RetryAfter(clock, nanos::get, Duration.ZERO);
 
     private void pass(Duration time) {
         now.updateAndGet(before -> before.plus(time));
+        nanos.addAndGet(time.toNanos());
+    }
+
+    @Test
+    void aClockThatIsSetBackMakesNobodyWait() {
+        retryAfter.wait(ONE, Duration.ofSeconds(7));
+
+        now.updateAndGet(before -> before.minus(Duration.ofHours(1)));
+        assertThat(retryAfter.left(ONE)).contains(Duration.ofSeconds(7));
+        pass(Duration.ofSeconds(7));
+        assertThat(retryAfter.left(ONE)).isEmpty();
     }
 
     @Test
