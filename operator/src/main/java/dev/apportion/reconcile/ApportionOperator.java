@@ -56,9 +56,6 @@ public final class ApportionOperator implements AutoCloseable {
     private static final Duration LONGEST_RETRY = Duration.ofSeconds(30);
     private static final double RETRY_GROWTH = 2;
 
-    /** Longer than any process lives. */
-    private static final Duration NEVER = Duration.ofDays(36500);
-
     /** How long a DNS server may take for one answer: a second is much within a cluster. */
     private static final Duration ASK_TIMEOUT = Duration.ofSeconds(1);
 

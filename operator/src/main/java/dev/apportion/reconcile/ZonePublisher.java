@@ -206,12 +206,6 @@ final class ZonePublisher {
         }
     }
 
-    /** Versions of one object are numbers that grow; what is none counts as the newest. */
-    private static long revision(ConfigMap configMap) {
-        String version = configMap.getMetadata().getResourceVersion();
-        return version.matches("[0-9]{1,18}") ? Long.parseLong(version) : Long.MAX_VALUE;
-    }
-
     /**
      * Publishes a zone: at most one request for each shard, none where nothing changed.
      *

@@ -1,0 +1,86 @@
+package dev.apportion.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.apportion.e2e.bed.ApiServer;
+import dev.apportion.e2e.bed.Apportion;
+import dev.apportion.e2e.bed.FaultProxy;
+import dev.apportion.e2e.bed.Kubectl;
+import dev.apportion.e2e.bed.WithApiServer;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Watches that are open and tell nothing are found out: an operator is never healthy and deaf. */
+@WithApiServer
+class WatchIT {
+
+    private static final Duration NEVER = Duration.ofHours(1);
+
+    @Test
+    void anOperatorThatHearsNothingIsNotAlive(ApiServer server, Kubectl kubectl, @TempDir Path folder)
+            throws IOException, InterruptedException {
+        try (FaultProxy proxy = FaultProxy.before(server);
+                Product product = Product.start(
+                        server,
+                        kubectl,
+                        folder,
+                        Apportion.packaged().against(proxy.kubeconfig()),
+                        "--watch-audit-interval",
+                        "PT1S",
+                        "--verify-interval",
+                        "PT0.5S")) {
+            product.apply("""
+                apiVersion: apportion.dev/v1alpha1
+                kind: DNSZone
+                metadata: {name: deaf}
+                spec:
+                  domain: deaf.example
+                  coreDNS: {answers: Single}
+                  verifyAt: {addresses: ["127.0.0.1:PORT"]}
+                ---
+                apiVersion: apportion.dev/v1alpha1
+                kind: ReplicaPool
+                metadata: {name: deaf}
+                spec:
+                  sites:
+                  - name: main
+                    endpoints: [{name: a, address: 192.0.2.1, capacity: 100}, {name: b, address: 192.0.2.2, capacity: 100}]
+                ---
+                apiVersion: apportion.dev/v1alpha1
+                kind: TrafficService
+                metadata: {name: deaf}
+                spec: {zoneRef: {name: deaf}, hostname: www.deaf.example, poolRef: {name: deaf}}
+                """);
+            product.awaitVerified("deaf");
+            Probes probes = Probes.of(product.operator());
+            product.await(() -> probes.get("/readyz"), "200 ok\n"::equals, "readiness");
+
+            proxy.delayWatches(NEVER);
+            product.kubectl(
+                    "patch",
+                    "replicapool/deaf",
+                    "--type=json",
+                    "-p",
+                    "[{\"op\":\"replace\",\"path\":\"/spec/sites/0/endpoints/0/capacity\",\"value\":300}]");
+            String said =
+                    product.await(() -> probes.get("/healthz"), answer -> answer.startsWith("503"), "liveness says so");
+            assertThat(said).contains("replicapools", "did not arrive by the watch", "deaf");
+            assertThat(probes.get("/readyz")).startsWith("503");
+            assertThat(probes.metric("apportion_watch_deaf{collection=\"replicapools/namespaces/%s\"}"
+                            .formatted(product.namespace())))
+                    .isEqualTo(1);
+            assertThat(product.weights("trafficservice/deaf")).containsEntry("192.0.2.1", 128L);
+
+            proxy.delayWatches(Duration.ZERO);
+            proxy.cutWatches();
+            product.await(
+                    () -> product.weights("trafficservice/deaf").get("192.0.2.1"),
+                    weight -> weight != null && weight == 192,
+                    "the change");
+            product.await(() -> probes.get("/healthz"), answer -> answer.startsWith("200"), "liveness");
+        }
+    }
+}
