@@ -223,10 +223,22 @@ final class Desk {
         servers.remove(zone);
     }
 
-    /** Called when the servers of a zone were found to answer otherwise than before. */
-    void verified(Ref zone) {
+    /**
+     * Called when the servers of a zone were found to answer otherwise than before.
+     *
+     * @param hosts the hosts concerned; empty if all are
+     */
+    void verified(Ref zone, Optional<Set<String>> hosts) {
         Signals.raise(signals.zones, List.of(zone));
-        lookAtServicesOf(zone);
+        Optional<ZoneStanding> standing = standing(zone);
+        if (hosts.isEmpty() || standing.isEmpty()) {
+            lookAtServicesOf(zone);
+        } else {
+            tell(standing.get().records().hosts().stream()
+                    .filter(host -> hosts.get().contains(host.name()))
+                    .map(host -> Ref.parse(host.owner()))
+                    .collect(Collectors.toSet()));
+        }
     }
 
     /** Called when something else is known of what resolvers give for hosts of a zone; for no host, if for all of them. */

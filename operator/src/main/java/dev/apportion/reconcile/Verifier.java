@@ -22,7 +22,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -55,22 +54,34 @@ final class Verifier implements AutoCloseable {
 
     private record Task(ZoneRecords target, Map<String, Serial> serials, List<InetSocketAddress> servers) {}
 
+    /** Is told of verdicts. */
+    @FunctionalInterface
+    interface Listener {
+
+        /**
+         * Something else is known of a zone than before.
+         *
+         * @param hosts the hosts concerned; empty if all are
+         */
+        void verified(Ref zone, Optional<Set<String>> hosts);
+    }
+
     private final Asker asker;
     private final Timing timing;
-    private final Consumer<Ref> changed;
+    private final Listener listener;
     private final Meters meters;
     private final Map<Ref, Watch> watches = new ConcurrentHashMap<>();
 
     /**
      * A verifier.
      *
-     * @param changed is told the zone whenever the verdict on it changes
+     * @param listener is told whenever the verdict on a zone changes
      */
-    Verifier(Asker asker, Timing timing, Consumer<Ref> changed, Meters meters) {
+    Verifier(Asker asker, Timing timing, Listener listener, Meters meters) {
         this.meters = meters;
         this.asker = asker;
         this.timing = timing;
-        this.changed = changed;
+        this.listener = listener;
     }
 
     /**
@@ -218,12 +229,13 @@ final class Verifier implements AutoCloseable {
         }
 
         private void conclude(Verified verified) {
-            if (!stopped && !verified.equals(result.getAndSet(verified))) {
+            Verified before = result.getAndSet(verified);
+            if (!stopped && (before == null || verified.isNewsAfter(before))) {
                 LOG.atDebug()
                         .addKeyValue("zone", zone)
                         .addKeyValue("servers", verified.servers())
                         .log("Verified");
-                changed.accept(zone);
+                listener.verified(zone, before == null ? Optional.empty() : verified.hostsWithNewsAfter(before));
             }
         }
     }

@@ -4,6 +4,7 @@ import dev.apportion.dns.Serial;
 import dev.apportion.dns.ServedNames;
 import dev.apportion.dns.Shards;
 import dev.apportion.dns.wire.Verdict;
+import dev.apportion.records.Changes;
 import dev.apportion.records.Host;
 import dev.apportion.records.ZoneRecords;
 import java.net.InetSocketAddress;
@@ -73,6 +74,49 @@ final class ZoneStanding {
 
         boolean everywhere() {
             return servers.values().stream().allMatch(Verdict.Verified.class::isInstance);
+        }
+
+        /** Whether something else is known than before; how many questions were asked is no news. */
+        boolean isNewsAfter(Verified before) {
+            return !target.equals(before.target) || !findings().equals(before.findings());
+        }
+
+        /** The hosts of which something else is known than before; empty if it concerns all of them. */
+        Optional<Set<String>> hostsWithNewsAfter(Verified before) {
+            if (!silence().equals(before.silence())) {
+                return Optional.empty();
+            }
+            Changes changes = Changes.between(before.target, target);
+            return Optional.of(Stream.of(
+                            changes.added().stream(),
+                            changes.changed().stream(),
+                            changes.removed().stream(),
+                            differences().map(Verdict.Difference::host),
+                            before.differences().map(Verdict.Difference::host))
+                    .flatMap(Function.identity())
+                    .collect(Collectors.toSet()));
+        }
+
+        private Map<String, Object> findings() {
+            return servers.entrySet().stream()
+                    .collect(Collectors.toMap(
+                            Map.Entry::getKey,
+                            entry -> entry.getValue() instanceof Verdict.Verified ? "verified" : entry.getValue()));
+        }
+
+        /** Why servers are silent; nothing where they are not. */
+        private Map<String, String> silence() {
+            return servers.entrySet().stream()
+                    .collect(Collectors.toMap(
+                            Map.Entry::getKey,
+                            entry -> entry.getValue() instanceof Verdict.Silent(String reason) ? reason : ""));
+        }
+
+        private Stream<Verdict.Difference> differences() {
+            return servers.values().stream()
+                    .flatMap(verdict -> verdict instanceof Verdict.Lags(List<Verdict.Difference> differences)
+                            ? differences.stream()
+                            : Stream.empty());
         }
     }
 

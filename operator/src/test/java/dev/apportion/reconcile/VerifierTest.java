@@ -37,7 +37,10 @@ class VerifierTest {
 
     private Verifier verifier(Duration interval, Duration grace) {
         return new Verifier(
-                new Asker(Duration.ofMillis(500)), new Verifier.Timing(interval, grace), told::add, new Meters());
+                new Asker(Duration.ofMillis(500)),
+                new Verifier.Timing(interval, grace),
+                (zone, hosts) -> told.add(zone),
+                new Meters());
     }
 
     private static ZoneRecords zone(int capacity) {
