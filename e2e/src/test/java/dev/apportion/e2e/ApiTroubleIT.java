@@ -527,9 +527,10 @@ class ApiTroubleIT {
         }
     }
 
+    /** With a lease of its own, so that both lead: the worst that can be done to zones. */
     private ServerProcess startOther() throws IOException {
         ServerProcess other =
-                product.newOperator(withRequestTimeout(Apportion.packaged().against(server)));
+                product.newOperator(withRequestTimeout(Apportion.packaged().against(server)), "--lease", "other");
         Product.awaitStart(other);
         return other;
     }

@@ -93,8 +93,8 @@ final class Product implements AutoCloseable {
     }
 
     /** Another operator for the same namespace, which has not started yet; it is the caller's to close. */
-    ServerProcess newOperator(Apportion program) throws IOException {
-        return launch(program);
+    ServerProcess newOperator(Apportion program, String... options) throws IOException {
+        return launch(program, options);
     }
 
     static void awaitStart(ServerProcess operator) {

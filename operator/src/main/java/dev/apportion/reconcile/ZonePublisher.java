@@ -52,7 +52,7 @@ final class ZonePublisher {
 
     private static final String NOT_LEADING = "the lease is not held for certain, so nothing is written";
     /** Nobody waits for a removal as somebody waits for new answers. */
-    private static final Duration AFTER_FAILED_REMOVAL = Duration.ofSeconds(30);
+    private static final Duration AFTER_FAILED_REMOVAL = Duration.ofSeconds(5);
 
     private static final Pattern SHARD_NAME = Pattern.compile("(.+)-\\d+");
 
