@@ -157,7 +157,7 @@ class ApiTroubleIT {
         this.server = server;
         this.client = client;
         proxy = FaultProxy.before(server);
-        product = Product.start(server, kubectl, folder, operatorThroughTheProxy());
+        product = Product.start(server, kubectl, folder, operatorThroughTheProxy(), "--lease-duration", "PT3S");
         product.apply(DNS);
     }
 

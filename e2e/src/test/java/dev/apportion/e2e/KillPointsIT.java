@@ -110,7 +110,13 @@ class KillPointsIT {
             ApiServer server, Kubectl kubectl, KubernetesClient client, @TempDir Path folder) throws Exception {
         try (FaultProxy proxy = FaultProxy.before(server);
                 Product product = Product.start(
-                        server, kubectl, folder, Apportion.packaged().against(proxy.kubeconfig()))) {
+                        server,
+                        kubectl,
+                        folder,
+                        Apportion.packaged().against(proxy.kubeconfig()),
+                        // The lease of a killed operator has to end before the next one goes on.
+                        "--lease-duration",
+                        "PT1S")) {
             product.apply(WORLD.replace("ENDPOINTS", Plan.FIRST.endpoints()));
             for (String host : Plan.FIRST.hosts()) {
                 product.apply(service(host));
