@@ -167,9 +167,21 @@ class KillPointsIT {
                 for (Moment moment : Moment.values()) {
                     stands = stands.other();
                     watch.leaves(stands.other().passing);
-                    boolean killed = killAt(k, moment, stands, killedAt);
+                    boolean killed = killAt("", k, moment, stands, killedAt);
                     beyond += killed ? 0 : 1;
                     watch.check();
+                }
+            }
+            // The order of the requests is not always the same: what it left out is met by name.
+            for (String resource :
+                    List.of("configmaps", "dnszones/status", "trafficservices/status", "replicapools/status")) {
+                for (Moment moment : Moment.values()) {
+                    if (killedAt.stream().noneMatch(point -> point.endsWith(moment + " " + resource))) {
+                        stands = stands.other();
+                        watch.leaves(stands.other().passing);
+                        killAt(resource, 1, moment, stands, killedAt);
+                        watch.check();
+                    }
                 }
             }
             System.out.printf(
@@ -185,19 +197,22 @@ class KillPointsIT {
             for (String resource :
                     List.of("configmaps", "dnszones/status", "trafficservices/status", "replicapools/status")) {
                 for (Moment moment : Moment.values()) {
-                    assertThat(killedAt).anySatisfy(point -> assertThat(point).contains(resource, moment.toString()));
+                    assertThat(killedAt).anySatisfy(point -> assertThat(point).endsWith(moment + " " + resource));
                 }
             }
         }
 
-        /** Whether there was a k-th write. */
-        private boolean killAt(int k, Moment moment, Plan next, List<String> killedAt) throws IOException {
+        /** Whether there was a k-th write, of the resource if one is named. */
+        private boolean killAt(String resource, int k, Moment moment, Plan next, List<String> killedAt)
+                throws IOException {
             Map<String, Long> serials = PublishedShards.of(client).serials();
             AtomicInteger count = new AtomicInteger();
             Runnable kill = () -> product.operator().kill();
             FaultProxy.Rule rule = proxy.next(
                     1,
-                    request -> request.isWrite() && count.incrementAndGet() == k,
+                    request -> request.isWrite()
+                            && (resource.isEmpty() || request.resource().equals(resource))
+                            && count.incrementAndGet() == k,
                     switch (moment) {
                         case BEFORE -> new Action.Before(kill, new Action.Drop());
                         case AFTER -> new Action.After(kill);
@@ -214,7 +229,11 @@ class KillPointsIT {
                         "the end of the operator", () -> !product.operator().isAlive());
                 killedAt.add("%d %s %s"
                         .formatted(
-                                k, moment, proxy.writes().get(k - 1).request().resource()));
+                                k,
+                                moment,
+                                resource.isEmpty()
+                                        ? proxy.writes().get(k - 1).request().resource()
+                                        : resource));
                 product.startOperator();
             }
             awaitPlan(next, serials);
