@@ -28,6 +28,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -50,7 +51,6 @@ final class ZonePublisher {
     /** How often a pause is doubled while the same goes on: up to 16 s after failures. */
     private static final int MOST_DOUBLINGS = 5;
 
-    private static final String NOT_LEADING = "the lease is not held for certain, so nothing is written";
     /** Nobody waits for a removal as somebody waits for new answers. */
     private static final Duration AFTER_FAILED_REMOVAL = Duration.ofSeconds(5);
 
@@ -212,87 +212,126 @@ final class ZonePublisher {
      * @param floor the highest serial that is known to have been published
      */
     Outcome publish(AdmittedZone zone, ZoneRecords desired, long floor) {
-        CoreDnsLayout layout = layout(zone);
         List<String> names = desired.hosts().stream().map(Host::name).toList();
         SortedMap<Integer, Write> writes = new TreeMap<>();
         SortedMap<Integer, Long> changed = new TreeMap<>();
         List<Duration> retries = new ArrayList<>();
-        for (int shard = 0; shard < layout.shards().count(); shard++) {
-            ConfigMap current = current(layout, shard).orElse(null);
-            Part part = Part.of(desired, names, layout, shard);
-            Optional<Write> standing = standing(layout, shard, part, current);
-            if (standing.isPresent()) {
-                writes.put(shard, standing.get());
-                continue;
-            }
-            OptionalLong epoch = mandate.epoch();
-            if (epoch.isEmpty()) {
-                writes.put(shard, new Write.Failed(NOT_LEADING));
-                retries.add(AFTER_FAILURE);
-                continue;
-            }
-            ShardChange change =
-                    ShardChange.decide(current, desired, layout, shard, new Claim(floor, epoch.getAsLong()));
-            Place place = new Place(layout.namespace(), zone.domain(), shard);
-            Ref ref = new Ref(layout.namespace(), layout.configMapName(shard));
-            Optional<Duration> early = call(change).flatMap(retryAfter::left);
-            if (early.isPresent()) {
-                Trouble trouble = troubles.get(place);
-                writes.put(
-                        shard, new Write.Failed(trouble == null ? "the API server asks to wait" : trouble.message()));
-                retries.add(early.get());
-                continue;
-            }
-            Publication publication = publisher.publish(change);
-            count(publication);
-            switch (publication) {
-                case Publication.Written(Optional<Serial> serial, ConfigMap written) -> {
-                    troubles.remove(place);
-                    doubted.remove(ref);
-                    cache.written(written);
-                    changed.put(shard, serial.map(Serial::value).orElse(0L));
-                    writes.put(shard, done(serial));
-                }
-                case Publication.Unchanged(Optional<Serial> serial) -> {
-                    troubles.remove(place);
-                    doubted.remove(ref);
-                    if (serial.isPresent() && current != null) {
-                        writes.put(shard, done(serial));
-                        settled.put(place, new Settled(part, version(current), done(serial)));
-                    }
-                }
-                case Publication.Fenced(int code, String message) -> {
-                    cache.refuted(ref);
-                    doubted.add(ref);
-                    writes.put(shard, new Write.Fenced(message));
-                    retries.add(trouble(place, message).pause(AFTER_FENCE));
-                    log(Level.INFO, zone, ref, code, message, "Another writer was faster");
-                }
-                case Publication.Outranked(long other) -> {
-                    mandate.outranked(other);
-                    writes.put(
-                            shard,
-                            new Write.Fenced("a leader of epoch %d has written, this one has epoch %d"
-                                    .formatted(other, epoch.getAsLong())));
-                    retries.add(AFTER_FAILURE);
-                }
-                case Publication.Refused(ShardChange.Reason reason, String message) -> {
-                    writes.put(shard, new Write.Refused(reason.name(), message));
-                    if (doubted.contains(ref)) {
-                        retries.add(trouble(place, message).pause(AFTER_REFUSAL));
-                    }
-                }
-                case Publication.Failed(int code, String message, Optional<Duration> after) -> {
-                    writes.put(shard, new Write.Failed(message));
-                    Optional<RetryAfter.Call> call = call(change);
-                    call.ifPresent(sent -> after.ifPresent(asked -> retryAfter.wait(sent, asked)));
-                    Duration pause = trouble(place, message).pause(AFTER_FAILURE);
-                    retries.add(call.flatMap(retryAfter::left).orElse(pause));
-                    log(Level.WARN, zone, ref, code, message, "Could not publish");
-                }
-            }
+        Map<Integer, Tried> tried = new ConcurrentHashMap<>();
+        // Each shard is compared and set by itself; side by side, a change waits for one request and not for eight.
+        List<Thread> threads = IntStream.range(0, layout(zone).shards().count())
+                .mapToObj(shard -> Thread.ofVirtual()
+                        .name("publish " + zone.domain() + " " + shard)
+                        .start(() -> tried.put(shard, publish(zone, desired, names, shard, floor))))
+                .toList();
+        threads.forEach(ZonePublisher::join);
+        for (int shard = 0; shard < threads.size(); shard++) {
+            Tried one = tried.getOrDefault(shard, Tried.again(new Write.Failed("it was not tried"), AFTER_FAILURE));
+            int number = shard;
+            one.write().ifPresent(write -> writes.put(number, write));
+            one.serial().ifPresent(serial -> changed.put(number, serial));
+            one.retry().ifPresent(retries::add);
         }
         return new Outcome(writes, changed, retries.stream().min(Duration::compareTo));
+    }
+
+    private static void join(Thread thread) {
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /**
+     * What came of one shard.
+     *
+     * @param write what stands there; empty where there is nothing of the zone
+     * @param serial the serial that was written just now
+     */
+    private record Tried(Optional<Write> write, Optional<Long> serial, Optional<Duration> retry) {
+
+        static Tried of(Write write) {
+            return new Tried(Optional.of(write), Optional.empty(), Optional.empty());
+        }
+
+        static Tried again(Write write, Duration pause) {
+            return new Tried(Optional.of(write), Optional.empty(), Optional.of(pause));
+        }
+    }
+
+    private Tried publish(AdmittedZone zone, ZoneRecords desired, List<String> names, int shard, long floor) {
+        CoreDnsLayout layout = layout(zone);
+        ConfigMap current = current(layout, shard).orElse(null);
+        Part part = Part.of(desired, names, layout, shard);
+        Optional<Write> standing = standing(layout, shard, part, current);
+        if (standing.isPresent()) {
+            return Tried.of(standing.get());
+        }
+        OptionalLong epoch = mandate.epoch();
+        if (epoch.isEmpty()) {
+            return Tried.again(
+                    new Write.Failed("the lease is not held for certain, so nothing is written"), AFTER_FAILURE);
+        }
+        ShardChange change = ShardChange.decide(current, desired, layout, shard, new Claim(floor, epoch.getAsLong()));
+        Place place = new Place(layout.namespace(), zone.domain(), shard);
+        Ref ref = new Ref(layout.namespace(), layout.configMapName(shard));
+        Optional<Duration> early = call(change).flatMap(retryAfter::left);
+        if (early.isPresent()) {
+            Trouble trouble = troubles.get(place);
+            return Tried.again(
+                    new Write.Failed(trouble == null ? "the API server asks to wait" : trouble.message()), early.get());
+        }
+        Publication publication = publisher.publish(change);
+        count(publication);
+        return switch (publication) {
+            case Publication.Written(Optional<Serial> serial, ConfigMap written) -> {
+                troubles.remove(place);
+                doubted.remove(ref);
+                cache.written(written);
+                yield new Tried(
+                        Optional.of(done(serial)),
+                        Optional.of(serial.map(Serial::value).orElse(0L)),
+                        Optional.empty());
+            }
+            case Publication.Unchanged(Optional<Serial> serial) -> {
+                troubles.remove(place);
+                doubted.remove(ref);
+                if (serial.isEmpty() || current == null) {
+                    yield new Tried(Optional.empty(), Optional.empty(), Optional.empty());
+                }
+                settled.put(place, new Settled(part, version(current), done(serial)));
+                yield Tried.of(done(serial));
+            }
+            case Publication.Fenced(int code, String message) -> {
+                cache.refuted(ref);
+                doubted.add(ref);
+                log(Level.INFO, zone, ref, code, message, "Another writer was faster");
+                yield Tried.again(
+                        new Write.Fenced(message), trouble(place, message).pause(AFTER_FENCE));
+            }
+            case Publication.Outranked(long other) -> {
+                mandate.outranked(other);
+                yield Tried.again(
+                        new Write.Fenced("a leader of epoch %d has written, this one has epoch %d"
+                                .formatted(other, epoch.getAsLong())),
+                        AFTER_FAILURE);
+            }
+            case Publication.Refused(ShardChange.Reason reason, String message) -> {
+                Write refused = new Write.Refused(reason.name(), message);
+                yield doubted.contains(ref)
+                        ? Tried.again(refused, trouble(place, message).pause(AFTER_REFUSAL))
+                        : Tried.of(refused);
+            }
+            case Publication.Failed(int code, String message, Optional<Duration> after) -> {
+                Optional<RetryAfter.Call> call = call(change);
+                call.ifPresent(sent -> after.ifPresent(asked -> retryAfter.wait(sent, asked)));
+                Duration pause = trouble(place, message).pause(AFTER_FAILURE);
+                log(Level.WARN, zone, ref, code, message, "Could not publish");
+                yield Tried.again(
+                        new Write.Failed(message),
+                        call.flatMap(retryAfter::left).orElse(pause));
+            }
+        };
     }
 
     private Trouble trouble(Place place, String message) {
