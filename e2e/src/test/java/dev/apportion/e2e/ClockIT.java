@@ -40,7 +40,7 @@ class ClockIT {
                     library().toString(),
                     "FAKETIME_TIMESTAMP_FILE",
                     clock.toString(),
-                    "FAKETIME_NO_CACHE",
+                    "FAKETIME_CACHE_DURATION",
                     "1",
                     "DONT_FAKE_MONOTONIC",
                     "1"));

@@ -130,8 +130,8 @@ class SoakIT {
     }
 
     private static Resource<GenericKubernetesResource> pool(KubernetesClient client, int service) {
-        return client.genericKubernetesResources("apportion.dev/v1alpha1", "ReplicaPool")
-                .withName("soak-" + service);
+        // With the object and not by its name, which would be read first.
+        return client.resource(resource("ReplicaPool", service, Map.of()));
     }
 
     private static void setCapacity(KubernetesClient client, int service, int capacity) {

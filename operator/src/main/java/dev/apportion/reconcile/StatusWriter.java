@@ -1,6 +1,7 @@
 package dev.apportion.reconcile;
 
 import dev.apportion.api.ApportionResource;
+import dev.apportion.api.DNSZone;
 import dev.apportion.api.ResourceStatus;
 import dev.apportion.dns.coredns.ConfigMapPublisher;
 import io.fabric8.kubernetes.api.model.Condition;
@@ -20,6 +21,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,6 +44,10 @@ final class StatusWriter {
     /** What the API server says to an object that does not fit its schema. */
     private static final int UNPROCESSABLE = 422;
 
+    /** Applying a status is the dearest thing to ask of an API server; records are not to queue behind many of them. */
+    private static final int AT_ONCE = 2;
+
+    private final Semaphore turns = new Semaphore(AT_ONCE, true);
     private final KubernetesClient client;
     private final RetryAfter retryAfter;
     private final EventWriter events;
@@ -115,7 +121,17 @@ final class StatusWriter {
                 .withNamespace(resource.getMetadata().getNamespace())
                 .build());
         blank.setStatus(status);
-        client.resource(blank).subresource("status").patch(APPLY);
+        if (resource instanceof DNSZone) {
+            // A zone's next write of records waits for this.
+            client.resource(blank).subresource("status").patch(APPLY);
+        } else {
+            turns.acquireUninterruptibly();
+            try {
+                client.resource(blank).subresource("status").patch(APPLY);
+            } finally {
+                turns.release();
+            }
+        }
         transition(resource, status);
     }
 
