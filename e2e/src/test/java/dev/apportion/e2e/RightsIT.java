@@ -127,9 +127,11 @@ class RightsIT {
         product.kubectl("delete", "rolebinding", "apportion-watch");
         String lost = product.await(
                 this::readiness,
-                answer -> answer.startsWith("503") && answer.contains("pods") && answer.contains("forbidden"),
+                answer -> answer.startsWith("503")
+                        && answer.contains("pods/namespaces/" + product.namespace())
+                        && answer.contains("endpointslices/namespaces/" + product.namespace()),
                 "readiness names what was lost");
-        assertThat(lost).contains("endpointslices/namespaces/" + product.namespace(), "is forbidden");
+        assertThat(lost).contains("is forbidden");
         assertThat(Probes.of(product.operator()).get("/healthz")).startsWith("200");
         assertThat(Probes.of(product.operator())
                         .metric("apportion_watch_refused{collection=\"pods/namespaces/%s\"}"
