@@ -32,8 +32,7 @@ class ClockIT {
         DebianPackage.FAKETIME.orSkip();
         Path clock = Files.writeString(folder.resolve("clock"), "+0s\n");
         Path dns = Files.createDirectory(folder.resolve("dns"));
-        try (Product product =
-                Product.start(server, kubectl, dns, "--lease-duration", "PT3S", "--verify-interval", "PT0.5S")) {
+        try (Product product = Product.start(server, kubectl, dns, "--verify-interval", "PT0.5S")) {
             product.stopOperator();
             product.startOperator(Map.of(
                     "LD_PRELOAD",
