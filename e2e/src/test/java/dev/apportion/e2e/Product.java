@@ -57,7 +57,7 @@ final class Product implements AutoCloseable {
             ApiServer server, Kubectl kubectl, Path folder, Apportion operatorProgram, String... operatorOptions)
             throws IOException {
         Product product = new Product(kubectl, folder, operatorProgram, Arrays.asList(operatorOptions));
-        product.rights = Rights.grant(server, kubectl.namespace(), product.namespaces());
+        product.rights = Rights.grant(server, kubectl.namespace(), product.namespaces(), product.zoneNamespaces());
         product.startSync();
         product.coreDns = CoreDns.start(folder);
         product.startOperator();
@@ -135,13 +135,25 @@ final class Product implements AutoCloseable {
 
     /** The namespaces that the operator watches. */
     private Set<String> namespaces() {
-        Set<String> namespaces = new TreeSet<>(Set.of(kubectl.namespace()));
+        Set<String> namespaces = values("--namespaces");
+        namespaces.add(kubectl.namespace());
+        return namespaces;
+    }
+
+    /** The namespaces that may have zones: those that are named as such, or all that are watched. */
+    private Set<String> zoneNamespaces() {
+        Set<String> named = values("--zone-namespaces");
+        return named.isEmpty() ? namespaces() : named;
+    }
+
+    private Set<String> values(String option) {
+        Set<String> values = new TreeSet<>();
         for (int i = 0; i + 1 < operatorOptions.size(); i++) {
-            if (operatorOptions.get(i).equals("--namespaces")) {
-                namespaces.add(operatorOptions.get(i + 1));
+            if (operatorOptions.get(i).equals(option)) {
+                values.add(operatorOptions.get(i + 1));
             }
         }
-        return namespaces;
+        return values;
     }
 
     void stopOperator() {

@@ -20,10 +20,11 @@ record Rights(Path operator, Path sync) {
     /**
      * Grants them.
      *
-     * @param home the namespace of the accounts, the zones and the lease
+     * @param home the namespace of the accounts and the lease
      * @param watched the namespaces that the operator watches
+     * @param withZones the namespaces that may have zones
      */
-    static Rights grant(ApiServer server, String home, Set<String> watched) throws IOException {
+    static Rights grant(ApiServer server, String home, Set<String> watched, Set<String> withZones) throws IOException {
         Path operator = server.account(home, "apportion");
         Path sync = server.account(home, "apportion-sync");
         Kubectl kubectl = server.kubectl(home);
@@ -38,7 +39,9 @@ record Rights(Path operator, Path sync) {
         for (String namespace : watched) {
             bind(server, namespace, home, "apportion-watch", "apportion");
         }
-        bind(server, home, home, "apportion-zone", "apportion");
+        for (String namespace : withZones) {
+            bind(server, namespace, home, "apportion-zone", "apportion");
+        }
         bind(server, home, home, "apportion-lease", "apportion");
         bind(server, home, home, "apportion-sync", "apportion-sync");
         return new Rights(operator, sync);
