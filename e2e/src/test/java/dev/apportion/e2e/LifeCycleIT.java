@@ -3,6 +3,7 @@ package dev.apportion.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.apportion.e2e.bed.ApiServer;
+import dev.apportion.e2e.bed.Apportion;
 import dev.apportion.e2e.bed.Kubectl;
 import dev.apportion.e2e.bed.Question;
 import dev.apportion.e2e.bed.WithApiServer;
@@ -62,8 +63,18 @@ class LifeCycleIT {
         client = ownClient;
         tenant = apiServer.newNamespace();
         doomed = apiServer.newNamespace();
+        // Rights that are bound in a namespace end with it; what is looked at here is what the operator does then.
         product = Product.start(
-                apiServer, kubectl, folder, "--namespaces", tenant, "--namespaces", doomed, "--verify-grace", "PT5S");
+                apiServer,
+                kubectl,
+                folder,
+                Apportion.packaged().against(apiServer),
+                "--namespaces",
+                tenant,
+                "--namespaces",
+                doomed,
+                "--verify-grace",
+                "PT5S");
     }
 
     @AfterAll
