@@ -98,7 +98,7 @@ class SoakIT {
             more.remove(0);
             more.forEach((service, wanted) ->
                     product.await("the last change of " + service, () -> isServed(product, service, wanted)));
-            assertThat(after).as("live heap, KiB").isLessThan(before + before / 2 + 8192);
+            assertThat(after).as("live heap, KiB").isLessThan(before + before / 4 + 8192);
         }
     }
 
