@@ -1,5 +1,6 @@
 package dev.apportion.allocation;
 
+import java.util.Collections;
 import java.util.List;
 
 /**
@@ -11,8 +12,20 @@ import java.util.List;
  *     the bound of its block says it has to bear; where no allocation at that load was found, the load at which one was; for
  *     a replica that is left over, the lowest of the others; zero if no stream may use it
  * @param lowerBound no allocation whatever has a smaller makespan than this
+ * @param because what the policy saw in each replica and made of it, for people, in the order of {@link
+ *     Problem#replicas()}; empty where capacity and rates say all
  */
-public record Allocation(List<List<Piece>> streams, List<Double> levels, double lowerBound) {
+public record Allocation(List<List<Piece>> streams, List<Double> levels, double lowerBound, List<String> because) {
+
+    /** An allocation that capacities and rates explain. */
+    public Allocation(List<List<Piece>> streams, List<Double> levels, double lowerBound) {
+        this(streams, levels, lowerBound, Collections.nCopies(levels.size(), ""));
+    }
+
+    /** The same allocation with the reasons of its policy, one for each replica. */
+    Allocation because(List<String> reasons) {
+        return new Allocation(streams, levels, lowerBound, List.copyOf(reasons));
+    }
 
     /**
      * A part of one stream on one replica.

@@ -1,0 +1,32 @@
+package dev.apportion.allocation;
+
+import java.util.OptionalDouble;
+
+/**
+ * What was measured of one replica; a quantity is absent when it was not measured. Present quantities are finite and not
+ * negative.
+ *
+ * @param requests requests/s that it serves
+ * @param inFlight requests that it is serving
+ * @param connections its open connections
+ * @param users sessions of users
+ * @param uniqueUsers distinct users
+ * @param loadAverage the load average over one minute, per core
+ */
+public record Sample(
+        OptionalDouble requests,
+        OptionalDouble inFlight,
+        OptionalDouble connections,
+        OptionalDouble users,
+        OptionalDouble uniqueUsers,
+        OptionalDouble loadAverage) {
+
+    /** Nothing was measured. */
+    public static final Sample NONE = new Sample(
+            OptionalDouble.empty(),
+            OptionalDouble.empty(),
+            OptionalDouble.empty(),
+            OptionalDouble.empty(),
+            OptionalDouble.empty(),
+            OptionalDouble.empty());
+}
