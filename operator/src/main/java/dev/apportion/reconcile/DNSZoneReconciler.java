@@ -107,7 +107,7 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
                 context);
         desk.world().zones = context.getPrimaryCache();
         desk.world().namespaces = namespaces;
-        return List.of(namespaces, signals.zones, new PrimaryChanges<>("zone-changes", this::changed));
+        return List.of(namespaces, signals.zones, new PrimaryChanges<>("zone-changes", this::changed, writer));
     }
 
     private void changed(@Nullable DNSZone before, @Nullable DNSZone after) {
@@ -273,6 +273,7 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
 
     private UpdateControl<DNSZone> status(DNSZone zone, Judged<AdmittedZone> judged, Optional<String> unreadable) {
         Ref ref = Ref.of(zone);
+        writer.recall(zone);
         DNSZoneStatus status = statuses.zone(
                 zone,
                 judged,

@@ -21,10 +21,12 @@ final class PrimaryChanges<P extends HasMetadata> extends AbstractEventSource<Vo
     }
 
     private final Listener<P> listener;
+    private final StatusWriter statuses;
 
-    PrimaryChanges(String name, Listener<P> listener) {
+    PrimaryChanges(String name, Listener<P> listener, StatusWriter statuses) {
         super(Void.class, name);
         this.listener = listener;
+        this.statuses = statuses;
     }
 
     @Override
@@ -46,6 +48,7 @@ final class PrimaryChanges<P extends HasMetadata> extends AbstractEventSource<Vo
     @Override
     public void onResourceDeleted(P resource) {
         listener.changed(resource, null);
+        statuses.forget(resource);
     }
 
     @Override

@@ -71,7 +71,7 @@ final class ReplicaPoolReconciler implements Reconciler<ReplicaPool> {
         desk.world().pools = context.getPrimaryCache();
         desk.world().endpointSlices = slices;
         desk.world().pods = pods;
-        return List.of(slices, pods, signals.pools, new PrimaryChanges<>("pool-changes", this::changed));
+        return List.of(slices, pods, signals.pools, new PrimaryChanges<>("pool-changes", this::changed, writer));
     }
 
     private void changed(@Nullable ReplicaPool before, @Nullable ReplicaPool after) {
@@ -128,6 +128,7 @@ final class ReplicaPoolReconciler implements Reconciler<ReplicaPool> {
             return UpdateControl.noUpdate();
         }
         Optional<PoolPlan> plan = judged.value().map(desk::plan);
+        writer.recall(pool);
         ReplicaPoolStatus status = statuses.pool(pool, judged, plan, desk.lastChange(Ref.of(pool)), desk.world());
         return writer.write(pool, new ReplicaPool(), status);
     }

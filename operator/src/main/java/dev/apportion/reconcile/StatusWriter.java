@@ -51,6 +51,7 @@ final class StatusWriter {
     private final KubernetesClient client;
     private final RetryAfter retryAfter;
     private final EventWriter events;
+    private final WrittenStatuses written = new WrittenStatuses();
 
     /** Generations of objects that can bear no status, and of which an Event has told already. */
     private final Set<String> told = ConcurrentHashMap.newKeySet();
@@ -59,6 +60,16 @@ final class StatusWriter {
         this.client = ClusterClient.writing(client);
         this.retryAfter = retryAfter;
         this.events = events;
+    }
+
+    /** Gives a resource of a cache its status as it is by now. */
+    void recall(ApportionResource<?, ? extends ResourceStatus> cached) {
+        written.recall(cached);
+    }
+
+    /** Called when a resource is gone. */
+    void forget(HasMetadata resource) {
+        written.forget(resource);
     }
 
     /**
@@ -123,11 +134,11 @@ final class StatusWriter {
         blank.setStatus(status);
         if (resource instanceof DNSZone) {
             // A zone's next write of records waits for this.
-            client.resource(blank).subresource("status").patch(APPLY);
+            written.written(client.resource(blank).subresource("status").patch(APPLY));
         } else {
             turns.acquireUninterruptibly();
             try {
-                client.resource(blank).subresource("status").patch(APPLY);
+                written.written(client.resource(blank).subresource("status").patch(APPLY));
             } finally {
                 turns.release();
             }

@@ -39,7 +39,7 @@ final class TrafficServiceReconciler implements Reconciler<TrafficService> {
     @Override
     public List<EventSource<?, TrafficService>> prepareEventSources(EventSourceContext<TrafficService> context) {
         desk.world().services = context.getPrimaryCache();
-        return List.of(signals.services, new PrimaryChanges<>("service-changes", desk::serviceChanged));
+        return List.of(signals.services, new PrimaryChanges<>("service-changes", desk::serviceChanged, writer));
     }
 
     @Override
@@ -64,6 +64,7 @@ final class TrafficServiceReconciler implements Reconciler<TrafficService> {
             // The zone has not been looked at yet since the start; it tells its services once it has.
             return UpdateControl.noUpdate();
         }
+        writer.recall(service);
         TrafficServiceStatus status = statuses.service(
                 service,
                 judged,

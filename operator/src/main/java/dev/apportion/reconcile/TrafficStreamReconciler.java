@@ -31,7 +31,7 @@ final class TrafficStreamReconciler implements Reconciler<TrafficStream> {
     @Override
     public List<EventSource<?, TrafficStream>> prepareEventSources(EventSourceContext<TrafficStream> context) {
         desk.world().streams = context.getPrimaryCache();
-        return List.of(signals.streams, new PrimaryChanges<>("stream-changes", desk::streamChanged));
+        return List.of(signals.streams, new PrimaryChanges<>("stream-changes", desk::streamChanged, writer));
     }
 
     @Override
@@ -56,6 +56,7 @@ final class TrafficStreamReconciler implements Reconciler<TrafficStream> {
             // The zone has not been looked at yet since the start; it tells its services and streams once it has.
             return UpdateControl.noUpdate();
         }
+        writer.recall(stream);
         TrafficStreamStatus status = statuses.stream(
                 stream,
                 judged,
