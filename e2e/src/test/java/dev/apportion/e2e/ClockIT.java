@@ -3,19 +3,18 @@ package dev.apportion.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.apportion.e2e.bed.ApiServer;
-import dev.apportion.e2e.bed.DebianPackage;
 import dev.apportion.e2e.bed.Kubectl;
 import dev.apportion.e2e.bed.Question;
+import dev.apportion.e2e.bed.WallClock;
 import dev.apportion.e2e.bed.WithApiServer;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.xbill.DNS.Type;
@@ -24,25 +23,16 @@ import org.xbill.DNS.Type;
 @WithApiServer
 class ClockIT {
 
-    private static final List<String> JUMPS = List.of("-5s", "-3600s", "+3600s", "+0s");
+    private static final List<Integer> JUMPS = List.of(-5, -3600, 3600, 0);
 
     @Test
     void aClockThatIsSetStopsNothing(ApiServer server, Kubectl kubectl, KubernetesClient client, @TempDir Path folder)
             throws IOException {
-        DebianPackage.FAKETIME.orSkip();
-        Path clock = Files.writeString(folder.resolve("clock"), "+0s\n");
+        WallClock clock = WallClock.in(folder);
         Path dns = Files.createDirectory(folder.resolve("dns"));
         try (Product product = Product.start(server, kubectl, dns, "--verify-interval", "PT0.5S")) {
             product.stopOperator();
-            product.startOperator(Map.of(
-                    "LD_PRELOAD",
-                    library().toString(),
-                    "FAKETIME_TIMESTAMP_FILE",
-                    clock.toString(),
-                    "FAKETIME_CACHE_DURATION",
-                    "1",
-                    "DONT_FAKE_MONOTONIC",
-                    "1"));
+            product.startOperator(clock.environment());
             product.apply("""
                 apiVersion: apportion.dev/v1alpha1
                 kind: DNSZone
@@ -68,13 +58,13 @@ class ClockIT {
             product.awaitVerified("clock");
             long serial = serial(client);
             int capacity = 100;
-            for (String jump : JUMPS) {
+            for (int jump : JUMPS) {
                 // A write that fails is to be tried again when the clock is set.
                 product.kubectl("delete", "rolebinding", "apportion-zone");
                 capacity += 100;
                 setCapacity(product, capacity);
                 product.awaitCondition("dnszone/clock", "Programmed", "False WriteFailed");
-                Files.writeString(clock, jump + "\n");
+                clock.set(Duration.ofSeconds(jump));
                 Rights.bind(server, product.namespace(), product.namespace(), "apportion-zone", "apportion");
                 long wanted = Math.round(256.0 * capacity / (capacity + 100));
                 product.await(
@@ -109,12 +99,5 @@ class ClockIT {
         ConfigMap shard = Objects.requireNonNull(
                 client.configMaps().withName("apportion-coredns-0").get());
         return Long.parseLong(shard.getData().get("clock.example.s0.serial"));
-    }
-
-    private static Path library() throws IOException {
-        try (Stream<Path> found = Files.find(
-                Path.of("/usr/lib"), 4, (path, attributes) -> path.endsWith("faketime/libfaketimeMT.so.1"))) {
-            return found.findFirst().orElseThrow();
-        }
     }
 }
