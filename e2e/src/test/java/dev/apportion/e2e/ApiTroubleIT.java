@@ -104,6 +104,20 @@ class ApiTroubleIT {
         - {addresses: [192.0.2.61], conditions: {ready: false, serving: false}, targetRef: {kind: Pod, name: dns-1}}
         """;
 
+    /** What an installation with a lease of its own adds. */
+    private static final String OTHER_LEASE = """
+        apiVersion: rbac.authorization.k8s.io/v1
+        kind: Role
+        metadata: {name: other-lease}
+        rules: [{apiGroups: [coordination.k8s.io], resources: [leases], resourceNames: [other], verbs: [get, update]}]
+        ---
+        apiVersion: rbac.authorization.k8s.io/v1
+        kind: RoleBinding
+        metadata: {name: other-lease}
+        roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: other-lease}
+        subjects: [{kind: ServiceAccount, name: apportion, namespace: HOME}]
+        """;
+
     /** What becomes of a request. */
     enum Trouble {
         CONFLICT,
@@ -139,9 +153,6 @@ class ApiTroubleIT {
     private static final String WORDS = "the proxy does not want it";
 
     @SuppressWarnings("NullAway.Init") // set before all tests
-    private ApiServer server;
-
-    @SuppressWarnings("NullAway.Init") // set before all tests
     private KubernetesClient client;
 
     @SuppressWarnings("NullAway.Init") // set before all tests
@@ -154,19 +165,18 @@ class ApiTroubleIT {
 
     @BeforeAll
     void start(ApiServer server, Kubectl kubectl, KubernetesClient client, @TempDir Path folder) throws IOException {
-        this.server = server;
         this.client = client;
         proxy = FaultProxy.before(server);
-        product = Product.start(server, kubectl, folder, operatorThroughTheProxy(), "--lease-duration", "PT3S");
+        product = Product.startBehind(
+                proxy,
+                server,
+                kubectl,
+                folder,
+                Apportion.packaged().with("KUBERNETES_REQUEST_TIMEOUT", Long.toString(REQUEST_TIMEOUT.toMillis())),
+                "--lease-duration",
+                "PT3S");
+        product.apply(OTHER_LEASE.replace("HOME", product.namespace()));
         product.apply(DNS);
-    }
-
-    private Apportion operatorThroughTheProxy() {
-        return withRequestTimeout(Apportion.packaged().against(proxy.kubeconfig()));
-    }
-
-    private static Apportion withRequestTimeout(Apportion program) {
-        return program.with("KUBERNETES_REQUEST_TIMEOUT", Long.toString(REQUEST_TIMEOUT.toMillis()));
     }
 
     @AfterEach
@@ -506,7 +516,7 @@ class ApiTroubleIT {
     void aDelayedWriterMeetsANewerPlan() throws IOException {
         Zone zone = publish("delayed");
         Gate gate = gate();
-        proxy.next(1, zone::isPatch, new Action.Hold(gate, new Action.Forward()));
+        proxy.next(1, zone::isPatch, new Action.Hold(gate, new Action.DropResponse()));
         try (ServerProcess other = startOther()) {
             zone.setCapacity(300);
             gate.awaitArrival(PATIENCE);
@@ -529,10 +539,7 @@ class ApiTroubleIT {
 
     /** With a lease of its own, so that both lead: the worst that can be done to zones. */
     private ServerProcess startOther() throws IOException {
-        ServerProcess other =
-                product.newOperator(withRequestTimeout(Apportion.packaged().against(server)), "--lease", "other");
-        Product.awaitStart(other);
-        return other;
+        return product.newOperatorPastTheProxy("--lease", "other");
     }
 
     private static void stop(ServerProcess other) {
@@ -645,7 +652,7 @@ class ApiTroubleIT {
         product.operator().kill();
         proxy.forgetRequests();
         int hits = lists.hits();
-        try (ServerProcess restarted = product.newOperator(operatorThroughTheProxy())) {
+        try (ServerProcess restarted = product.launch()) {
             restarted.await("failed lists", PATIENCE, () -> lists.hits() >= hits + 4);
             assertThat(restarted.log()).doesNotContain("Started");
             zone.setCapacity(300);

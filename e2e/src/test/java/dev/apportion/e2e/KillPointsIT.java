@@ -109,11 +109,12 @@ class KillPointsIT {
     void aKilledOperatorLeavesTheOldPlanOrTheNewOneAndTheNextGoesOn(
             ApiServer server, Kubectl kubectl, KubernetesClient client, @TempDir Path folder) throws Exception {
         try (FaultProxy proxy = FaultProxy.before(server);
-                Product product = Product.start(
+                Product product = Product.startBehind(
+                        proxy,
                         server,
                         kubectl,
                         folder,
-                        Apportion.packaged().against(proxy.kubeconfig()),
+                        Apportion.packaged(),
                         // The lease of a killed operator has to end before the next one goes on.
                         "--lease-duration",
                         "PT1S")) {

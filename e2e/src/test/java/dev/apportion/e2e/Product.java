@@ -7,6 +7,7 @@ import dev.apportion.e2e.bed.Apportion;
 import dev.apportion.e2e.bed.Command;
 import dev.apportion.e2e.bed.CoreDns;
 import dev.apportion.e2e.bed.DnsServer;
+import dev.apportion.e2e.bed.FaultProxy;
 import dev.apportion.e2e.bed.Kubectl;
 import dev.apportion.e2e.bed.ServerProcess;
 import java.io.IOException;
@@ -36,14 +37,21 @@ final class Product implements AutoCloseable {
     private final Path folder;
     private final Apportion operatorProgram;
     private final List<String> operatorOptions;
+    private final @Nullable FaultProxy proxy;
     private @Nullable Rights rights;
     private @Nullable ServerProcess operator;
     private @Nullable ServerProcess sync;
     private @Nullable CoreDns coreDns;
 
-    private Product(Kubectl kubectl, Path folder, Apportion operatorProgram, List<String> operatorOptions) {
+    private Product(
+            Kubectl kubectl,
+            Path folder,
+            @Nullable FaultProxy proxy,
+            Apportion operatorProgram,
+            List<String> operatorOptions) {
         this.kubectl = kubectl;
         this.folder = folder;
+        this.proxy = proxy;
         this.operatorProgram = operatorProgram;
         this.operatorOptions = operatorOptions;
     }
@@ -56,12 +64,30 @@ final class Product implements AutoCloseable {
     static Product start(
             ApiServer server, Kubectl kubectl, Path folder, Apportion operatorProgram, String... operatorOptions)
             throws IOException {
-        Product product = new Product(kubectl, folder, operatorProgram, Arrays.asList(operatorOptions));
-        product.rights = Rights.grant(server, kubectl.namespace(), product.namespaces(), product.zoneNamespaces());
-        product.startSync();
-        product.coreDns = CoreDns.start(folder);
-        product.startOperator();
+        Product product = new Product(kubectl, folder, null, operatorProgram, Arrays.asList(operatorOptions));
+        product.start(server);
         return product;
+    }
+
+    /** With an operator that reaches the API server through a proxy. */
+    static Product startBehind(
+            FaultProxy proxy,
+            ApiServer server,
+            Kubectl kubectl,
+            Path folder,
+            Apportion operatorProgram,
+            String... operatorOptions)
+            throws IOException {
+        Product product = new Product(kubectl, folder, proxy, operatorProgram, Arrays.asList(operatorOptions));
+        product.start(server);
+        return product;
+    }
+
+    private void start(ApiServer server) throws IOException {
+        rights = Rights.grant(server, kubectl.namespace(), namespaces(), zoneNamespaces());
+        startSync();
+        coreDns = CoreDns.start(folder);
+        startOperator();
     }
 
     void startSync() throws IOException {
@@ -92,9 +118,16 @@ final class Product implements AutoCloseable {
         awaitStart(operator);
     }
 
-    /** Another operator for the same namespace, which has not started yet; it is the caller's to close. */
-    ServerProcess newOperator(Apportion program, String... options) throws IOException {
-        return launch(program, options);
+    /** Another operator of the same installation, which has not started yet; it is the caller's to close. */
+    ServerProcess launch(String... options) throws IOException {
+        return launch(Map.of(), options);
+    }
+
+    /** Another operator for the same namespace, started, which no proxy is before; it is the caller's to close. */
+    ServerProcess newOperatorPastTheProxy(String... options) throws IOException {
+        ServerProcess started = launch(operatorProgram.against(present(rights).operator()), options);
+        awaitStart(started);
+        return started;
     }
 
     static void awaitStart(ServerProcess operator) {
@@ -115,14 +148,10 @@ final class Product implements AutoCloseable {
         return started;
     }
 
-    private ServerProcess launch(String... options) throws IOException {
-        return launch(Map.of(), options);
-    }
-
     private ServerProcess launch(Map<String, String> environment, String... options) throws IOException {
         Apportion program = operatorProgram.environment().containsKey("KUBECONFIG")
                 ? operatorProgram
-                : operatorProgram.against(present(rights).operator());
+                : operatorProgram.against(kubeconfig());
         return launch(program.with(environment), options);
     }
 
@@ -131,6 +160,11 @@ final class Product implements AutoCloseable {
         arguments.addAll(operatorOptions);
         arguments.addAll(List.of(options));
         return program.start(arguments.toArray(String[]::new));
+    }
+
+    private Path kubeconfig() throws IOException {
+        Path direct = present(rights).operator();
+        return proxy == null ? direct : proxy.kubeconfig(direct);
     }
 
     /** The namespaces that the operator watches. */

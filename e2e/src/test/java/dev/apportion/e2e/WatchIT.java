@@ -23,11 +23,12 @@ class WatchIT {
     void anOperatorThatHearsNothingIsNotAlive(ApiServer server, Kubectl kubectl, @TempDir Path folder)
             throws IOException, InterruptedException {
         try (FaultProxy proxy = FaultProxy.before(server);
-                Product product = Product.start(
+                Product product = Product.startBehind(
+                        proxy,
                         server,
                         kubectl,
                         folder,
-                        Apportion.packaged().against(proxy.kubeconfig()),
+                        Apportion.packaged(),
                         "--watch-audit-interval",
                         "PT1S",
                         "--verify-interval",

@@ -271,9 +271,15 @@ public final class FaultProxy implements AutoCloseable {
         return "http://127.0.0.1:" + address.getPort();
     }
 
-    /** A kubeconfig file for programs that shall go through this proxy. */
+    /** A kubeconfig file for programs that shall go through this proxy; their user may do everything. */
     public Path kubeconfig() {
         return kubeconfig;
+    }
+
+    /** A kubeconfig file like another one, for programs that shall go through this proxy. */
+    public Path kubeconfig(Path direct) throws IOException {
+        Path file = direct.resolveSibling(direct.getFileName() + "-proxy");
+        return Files.writeString(file, Files.readString(direct).replace(server.url(), url()));
     }
 
     /** Does this with every such request from now on; an earlier rule goes first. */
