@@ -2,6 +2,7 @@ package dev.apportion.reconcile;
 
 import dev.apportion.api.ApportionResource;
 import dev.apportion.api.DNSZone;
+import dev.apportion.api.ReplicaPool;
 import dev.apportion.api.TrafficService;
 import dev.apportion.api.TrafficStream;
 import inet.ipaddr.IPAddress;
@@ -11,6 +12,7 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -94,11 +96,24 @@ public final class Admission {
                     Objects.requireNonNullElse(resource.getMetadata().getCreationTimestamp(), ""))
             .thenComparing(Ref::of);
 
+    /** What depends on a single resource alone, from one judgement to the next. */
+    static final class Memory {
+        private final Remembered<ReplicaPool, Judged<AdmittedPool>> pools =
+                new Remembered<>(pool -> ifNamed(pool, () -> PoolAdmission.judge(pool)));
+        private final Remembered<TrafficService, Judged<String>> hostnames =
+                new Remembered<>(service -> ifNamed(service, () -> ServiceAdmission.host(service)));
+    }
+
     /** Judges all resources. Pure. */
     public static Admission of(World world) {
+        return of(world, new Memory());
+    }
+
+    /** Judges all resources; the memory makes it faster, and changes nothing of the result. */
+    static Admission of(World world, Memory memory) {
         SortedMap<Ref, Judged<AdmittedPool>> pools = new TreeMap<>();
-        world.pools().forEach(pool -> pools.put(Ref.of(pool), ifNamed(pool, () -> PoolAdmission.judge(pool))));
-        Judge judge = new Judge(world, pools);
+        memory.pools.of(world.pools()).forEach((pool, judged) -> pools.put(Ref.of(pool), judged));
+        Judge judge = new Judge(world, pools, memory.hostnames.of(world.services()));
         judge.zones();
         judge.services();
         judge.streams();
@@ -174,21 +189,24 @@ public final class Admission {
 
         private final World world;
         private final SortedMap<Ref, Judged<AdmittedPool>> pools;
+        private final IdentityHashMap<TrafficService, Judged<String>> hostnames;
         private final Map<String, AdmittedZone> domains = new HashMap<>();
         private final Map<String, AdmittedService> hosts = new HashMap<>();
 
-        Judge(World world, SortedMap<Ref, Judged<AdmittedPool>> pools) {
+        Judge(
+                World world,
+                SortedMap<Ref, Judged<AdmittedPool>> pools,
+                IdentityHashMap<TrafficService, Judged<String>> hostnames) {
             this.world = world;
             this.pools = pools;
+            this.hostnames = hostnames;
         }
 
         void zones() {
             Map<String, List<TrafficService>> claims = new HashMap<>();
-            for (TrafficService service : world.services()) {
-                ServiceAdmission.hostname(service)
-                        .ifPresent(host -> claims.computeIfAbsent(host, key -> new ArrayList<>())
-                                .add(service));
-            }
+            hostnames.forEach((service, host) -> host.value()
+                    .ifPresent(name -> claims.computeIfAbsent(name, key -> new ArrayList<>())
+                            .add(service)));
             for (DNSZone zone : world.zones().stream().sorted(AGE).toList()) {
                 Judged<AdmittedZone> judged = ifNamed(zone, () -> ZoneAdmission.judge(zone));
                 if (judged.value().isPresent()) {
@@ -233,11 +251,16 @@ public final class Admission {
         }
 
         void services() {
-            for (TrafficService service : world.services().stream().sorted(AGE).toList()) {
-                Judged<AdmittedService> judged = ifNamed(
+            for (TrafficService service :
+                    hostnames.keySet().stream().sorted(AGE).toList()) {
+                Judged<AdmittedService> judged = ServiceAdmission.judge(
                         service,
-                        () -> ServiceAdmission.judge(
-                                service, zones, pools, this::closest, hosts::get, world::namespaceLabels));
+                        Objects.requireNonNull(hostnames.get(service)),
+                        zones,
+                        pools,
+                        this::closest,
+                        hosts::get,
+                        world::namespaceLabels);
                 judged.value().ifPresent(admitted -> hosts.put(admitted.hostname(), admitted));
                 services.put(Ref.of(service), judged);
             }

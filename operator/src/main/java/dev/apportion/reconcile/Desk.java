@@ -42,6 +42,7 @@ final class Desk {
     private final Signals signals;
     private final Mandate mandate;
     private final Meters meters;
+    private final Admission.Memory memory = new Admission.Memory();
     private final AtomicLong version = new AtomicLong();
     private final Map<Ref, PoolPlan> plans = new ConcurrentHashMap<>();
     private final Map<Ref, Object> planning = new ConcurrentHashMap<>();
@@ -108,7 +109,7 @@ final class Desk {
     private synchronized Admission judge() {
         return known().orElseGet(() -> {
             long now = version.get();
-            Admission admission = Admission.of(world);
+            Admission admission = Admission.of(world, memory);
             latest = new Judgement(now, admission);
             return admission;
         });

@@ -30,12 +30,7 @@ final class ServiceAdmission {
     private ServiceAdmission() {}
 
     static Optional<String> hostname(TrafficService service) {
-        return service.getSpec() == null
-                ? Optional.empty()
-                : switch (DomainNames.parse(service.getSpec().hostname())) {
-                    case Parsed.Value<String>(String name) -> Optional.of(name);
-                    case Parsed.Invalid<String> invalid -> Optional.empty();
-                };
+        return host(service).value();
     }
 
     static Optional<Ref> zone(TrafficService service) {
@@ -56,34 +51,48 @@ final class ServiceAdmission {
                 spec.zoneRef().name());
     }
 
+    /** The canonical host name of a service, or why it is none. */
+    static Judged<String> host(TrafficService service) {
+        return service.getSpec() == null
+                ? Judged.rejected("Unreadable", Admission.unreadable(service))
+                : switch (DomainNames.parse(service.getSpec().hostname())) {
+                    case Parsed.Value<String>(String name) -> Judged.admitted(name);
+                    case Parsed.Invalid<String>(String problem) ->
+                        Judged.rejected("InvalidSpec", "spec.hostname: " + problem);
+                };
+    }
+
     static Judged<AdmittedService> judge(
             TrafficService service,
+            Judged<String> hostname,
             Map<Ref, Judged<AdmittedZone>> zones,
             Map<Ref, Judged<AdmittedPool>> pools,
             Function<String, @Nullable AdmittedZone> closest,
             Function<String, @Nullable AdmittedService> owner,
             Function<String, Map<String, String>> namespaceLabels) {
         TrafficServiceSpec spec = service.getSpec();
-        if (spec == null) {
-            return Judged.rejected("Unreadable", Admission.unreadable(service));
+        if (spec == null || hostname.value().isEmpty()) {
+            return new Judged<>(Optional.empty(), hostname.findings());
         }
-        return switch (DomainNames.parse(spec.hostname())) {
-            case Parsed.Invalid<String>(String problem) -> Judged.rejected("InvalidSpec", "spec.hostname: " + problem);
-            case Parsed.Value<String>(String host) -> {
-                Ref zoneRef = zone(service, spec);
-                Judged<AdmittedZone> zone = zones.get(zoneRef);
-                if (zone == null) {
-                    yield Judged.unresolved(
-                            "ZoneNotFound",
-                            "there is no DNSZone %s; maybe spec.zoneRef.namespace is missing".formatted(zoneRef));
-                }
-                yield zone.value()
-                        .map(admitted ->
-                                judge(Ref.of(service), spec, host, admitted, pools, closest, owner, namespaceLabels))
-                        .orElseGet(() -> Judged.unresolved(
-                                "ZoneNotAccepted", "the DNSZone %s is itself not accepted".formatted(zoneRef)));
-            }
-        };
+        Ref zoneRef = zone(service, spec);
+        Judged<AdmittedZone> zone = zones.get(zoneRef);
+        if (zone == null) {
+            return Judged.unresolved(
+                    "ZoneNotFound",
+                    "there is no DNSZone %s; maybe spec.zoneRef.namespace is missing".formatted(zoneRef));
+        }
+        return zone.value()
+                .map(admitted -> judge(
+                        Ref.of(service),
+                        spec,
+                        hostname.value().get(),
+                        admitted,
+                        pools,
+                        closest,
+                        owner,
+                        namespaceLabels))
+                .orElseGet(() -> Judged.unresolved(
+                        "ZoneNotAccepted", "the DNSZone %s is itself not accepted".formatted(zoneRef)));
     }
 
     private static Judged<AdmittedService> judge(
