@@ -33,28 +33,7 @@ class ClockIT {
         try (Product product = Product.start(server, kubectl, dns, "--verify-interval", "PT0.5S")) {
             product.stopOperator();
             product.startOperator(clock.environment());
-            product.apply("""
-                apiVersion: apportion.dev/v1alpha1
-                kind: DNSZone
-                metadata: {name: clock}
-                spec:
-                  domain: clock.example
-                  coreDNS: {answers: Single, configMap: {shards: 1}}
-                  verifyAt: {addresses: ["127.0.0.1:PORT"]}
-                ---
-                apiVersion: apportion.dev/v1alpha1
-                kind: ReplicaPool
-                metadata: {name: clock}
-                spec:
-                  sites:
-                  - name: main
-                    endpoints: [{name: a, address: 192.0.2.1, capacity: 100}, {name: b, address: 192.0.2.2, capacity: 100}]
-                ---
-                apiVersion: apportion.dev/v1alpha1
-                kind: TrafficService
-                metadata: {name: clock}
-                spec: {zoneRef: {name: clock}, hostname: www.clock.example, poolRef: {name: clock}}
-                """);
+            product.applyPair("clock");
             product.awaitVerified("clock");
             long serial = serial(client);
             int capacity = 100;
@@ -62,7 +41,7 @@ class ClockIT {
                 // A write that fails is to be tried again when the clock is set.
                 product.kubectl("delete", "rolebinding", "apportion-zone");
                 capacity += 100;
-                setCapacity(product, capacity);
+                product.setCapacity("clock", capacity);
                 product.awaitCondition("dnszone/clock", "Programmed", "False WriteFailed");
                 clock.set(Duration.ofSeconds(jump));
                 Rights.bind(server, product.namespace(), product.namespace(), "apportion-zone", "apportion");
@@ -83,16 +62,6 @@ class ClockIT {
                     .doesNotContain("could not be renewed in time")
                     .doesNotContain("lost to another operator");
         }
-    }
-
-    private static void setCapacity(Product product, int capacity) {
-        product.kubectl(
-                "patch",
-                "replicapool/clock",
-                "--type=json",
-                "-p",
-                "[{\"op\":\"replace\",\"path\":\"/spec/sites/0/endpoints/0/capacity\",\"value\":%d}]"
-                        .formatted(capacity));
     }
 
     private static long serial(KubernetesClient client) {

@@ -44,44 +44,13 @@ class LeadershipIT {
         client = ownClient;
         product = Product.start(
                 apiServer, kubectl, folder, "--lease-duration", LEASE.toString(), "--verify-interval", "PT0.5S");
-        product.apply("""
-            apiVersion: apportion.dev/v1alpha1
-            kind: DNSZone
-            metadata: {name: led}
-            spec:
-              domain: led.example
-              coreDNS: {answers: Single}
-              verifyAt: {addresses: ["127.0.0.1:PORT"]}
-            ---
-            apiVersion: apportion.dev/v1alpha1
-            kind: ReplicaPool
-            metadata: {name: led}
-            spec:
-              sites:
-              - name: main
-                endpoints: [{name: a, address: 192.0.2.1, capacity: 100}, {name: b, address: 192.0.2.2, capacity: 100}]
-            ---
-            apiVersion: apportion.dev/v1alpha1
-            kind: TrafficService
-            metadata: {name: led}
-            spec: {zoneRef: {name: led}, hostname: www.led.example, poolRef: {name: led}}
-            """);
+        product.applyPair("led");
         product.awaitVerified("led");
     }
 
     @AfterEach
     void stop() throws IOException {
         product.close();
-    }
-
-    private void setCapacity(int capacity) {
-        product.kubectl(
-                "patch",
-                "replicapool/led",
-                "--type=json",
-                "-p",
-                "[{\"op\":\"replace\",\"path\":\"/spec/sites/0/endpoints/0/capacity\",\"value\":%d}]"
-                        .formatted(capacity));
     }
 
     private Map<String, Long> answers() {
@@ -132,7 +101,7 @@ class LeadershipIT {
             // Far less than the lease would have lasted.
             assertThat(took).isLessThan(LEASE);
             assertThat(Probes.of(standby).metric("apportion_leader")).isEqualTo(1);
-            setCapacity(300);
+            product.setCapacity("led", 300);
             awaitAnswers(192, 64);
             product.startOperator();
         }
@@ -145,7 +114,7 @@ class LeadershipIT {
             Map<String, String> before = published();
             product.operator().kill();
             long since = System.nanoTime();
-            setCapacity(300);
+            product.setCapacity("led", 300);
             awaitLeading(standby);
             awaitAnswers(192, 64);
             System.out.printf(
@@ -171,7 +140,7 @@ class LeadershipIT {
         try (ServerProcess standby = product.newOperator()) {
             product.operator().signal("STOP");
             awaitLeading(standby);
-            setCapacity(300);
+            product.setCapacity("led", 300);
             awaitAnswers(192, 64);
             product.await(
                     "its status", () -> product.weights("trafficservice/led").containsValue(192L));
@@ -181,7 +150,7 @@ class LeadershipIT {
             assertThat(product.operator().log()).contains("The lease was lost to another operator");
             assertThat(published()).isEqualTo(newer);
             assertThat(answers()).isEqualTo(Map.of("192.0.2.1", 192L, "192.0.2.2", 64L));
-            setCapacity(100);
+            product.setCapacity("led", 100);
             awaitAnswers(128, 128);
         }
     }
@@ -210,7 +179,7 @@ class LeadershipIT {
             }
             product.await("a leader", () -> leader(product.operator()) || leader(standby));
             assertThat(published()).isEqualTo(data);
-            setCapacity(300);
+            product.setCapacity("led", 300);
             awaitAnswers(192, 64);
         }
     }
@@ -224,14 +193,14 @@ class LeadershipIT {
         product.operator().kill();
         product.startOperator();
         awaitLeading(product.operator());
-        setCapacity(300);
+        product.setCapacity("led", 300);
         awaitAnswers(192, 64);
         assertThat(epochs()).contains("2");
         product.operator().kill();
         product.kubectl("delete", "lease", "apportion");
         product.startOperator();
         awaitLeading(product.operator());
-        setCapacity(100);
+        product.setCapacity("led", 100);
         awaitAnswers(128, 128);
         product.await("a higher epoch", () -> epochs().contains("3"));
     }

@@ -33,6 +33,29 @@ final class Product implements AutoCloseable {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
+    private static final String PAIR = """
+        apiVersion: apportion.dev/v1alpha1
+        kind: DNSZone
+        metadata: {name: NAME}
+        spec:
+          domain: NAME.example
+          coreDNS: {answers: Single, configMap: {shards: 1}}
+          verifyAt: {addresses: ["127.0.0.1:PORT"]}
+        ---
+        apiVersion: apportion.dev/v1alpha1
+        kind: ReplicaPool
+        metadata: {name: NAME}
+        spec:
+          sites:
+          - name: main
+            endpoints: [{name: a, address: 192.0.2.1, capacity: 100}, {name: b, address: 192.0.2.2, capacity: 100}]
+        ---
+        apiVersion: apportion.dev/v1alpha1
+        kind: TrafficService
+        metadata: {name: NAME}
+        spec: {zoneRef: {name: NAME}, hostname: www.NAME.example, poolRef: {name: NAME}}
+        """;
+
     private final Kubectl kubectl;
     private final Path folder;
     private final Apportion operatorProgram;
@@ -216,6 +239,26 @@ final class Product implements AutoCloseable {
         Command.Result result = kubectl.runWith(
                 manifests.replace("PORT", Integer.toString(coreDns().port())), "apply", "-f", "-");
         assertThat(result.exitCode()).as(result.toString()).isZero();
+    }
+
+    /** A zone NAME.example, a pool of two equal replicas, 192.0.2.1 and 192.0.2.2, and the service www.NAME.example. */
+    void applyPair(String name) {
+        apply(pair(name));
+    }
+
+    static String pair(String name) {
+        return PAIR.replace("NAME", name);
+    }
+
+    /** Sets the capacity of a pool's first endpoint. */
+    void setCapacity(String pool, int capacity) {
+        kubectl(
+                "patch",
+                "replicapool/" + pool,
+                "--type=json",
+                "-p",
+                "[{\"op\":\"replace\",\"path\":\"/spec/sites/0/endpoints/0/capacity\",\"value\":%d}]"
+                        .formatted(capacity));
     }
 
     String kubectl(String... arguments) {

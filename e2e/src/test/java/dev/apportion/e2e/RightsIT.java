@@ -72,41 +72,6 @@ class RightsIT {
         server.deleteNamespace(neighbour);
     }
 
-    private static String manifests(String name) {
-        return """
-            apiVersion: apportion.dev/v1alpha1
-            kind: DNSZone
-            metadata: {name: NAME}
-            spec:
-              domain: NAME.example
-              coreDNS: {answers: Single}
-              verifyAt: {addresses: ["127.0.0.1:PORT"]}
-            ---
-            apiVersion: apportion.dev/v1alpha1
-            kind: ReplicaPool
-            metadata: {name: NAME}
-            spec:
-              sites:
-              - name: main
-                endpoints: [{name: a, address: 192.0.2.1, capacity: 100}, {name: b, address: 192.0.2.2, capacity: 100}]
-            ---
-            apiVersion: apportion.dev/v1alpha1
-            kind: TrafficService
-            metadata: {name: NAME}
-            spec: {zoneRef: {name: NAME}, hostname: www.NAME.example, poolRef: {name: NAME}}
-            """.replace("NAME", name);
-    }
-
-    private void setCapacity(String pool, int capacity) {
-        product.kubectl(
-                "patch",
-                "replicapool/" + pool,
-                "--type=json",
-                "-p",
-                "[{\"op\":\"replace\",\"path\":\"/spec/sites/0/endpoints/0/capacity\",\"value\":%d}]"
-                        .formatted(capacity));
-    }
-
     private void awaitShare(String host, long first) {
         product.await(
                 () -> product.dns().slots(Question.of(host, Type.A)).counts().get("192.0.2.1"),
@@ -120,7 +85,7 @@ class RightsIT {
 
     @Test
     void theLossOfWatchingIsNamedAndItsReturnIsEnough() {
-        product.apply(manifests("watched"));
+        product.applyPair("watched");
         product.awaitVerified("watched");
         product.await(this::readiness, "200 ok\n"::equals, "readiness");
 
@@ -141,17 +106,17 @@ class RightsIT {
 
         Rights.bind(server, product.namespace(), product.namespace(), "apportion-watch", "apportion");
         product.await(this::readiness, "200 ok\n"::equals, "readiness");
-        setCapacity("watched", 300);
+        product.setCapacity("watched", 300);
         awaitShare("www.watched.example", 192);
         product.awaitCondition("trafficservice/watched", "Ready", "True");
     }
 
     @Test
     void theLossOfWritingIsAConditionAndItsReturnIsEnough() {
-        product.apply(manifests("written"));
+        product.applyPair("written");
         product.awaitVerified("written");
         product.kubectl("delete", "rolebinding", "apportion-zone");
-        setCapacity("written", 300);
+        product.setCapacity("written", 300);
         product.awaitCondition("dnszone/written", "Programmed", "False WriteFailed");
         assertThat(product.condition("dnszone/written", "Programmed")).contains("configmaps", "forbidden");
         product.awaitCondition("trafficservice/written", "Ready", "False WriteFailed");
@@ -164,11 +129,11 @@ class RightsIT {
 
     @Test
     void aStartWithoutRightsWaitsForThem() throws IOException {
-        product.apply(manifests("late"));
+        product.applyPair("late");
         product.awaitVerified("late");
         product.stopOperator();
         product.kubectl("delete", "rolebinding", "apportion-watch");
-        setCapacity("late", 300);
+        product.setCapacity("late", 300);
         product.launchOperator();
         product.await(
                 this::readiness,
@@ -187,7 +152,7 @@ class RightsIT {
     @Test
     void aZoneInANamespaceWithoutTheRightsOfZonesSaysSo() {
         Kubectl beside = server.kubectl(neighbour);
-        beside.runWith(manifests("strange").replace("PORT", "1"), "apply", "-f", "-")
+        beside.runWith(Product.pair("strange").replace("PORT", "1"), "apply", "-f", "-")
                 .orThrow();
         String path =
                 "jsonpath={range .status.conditions[?(@.type==\"Programmed\")]}{.status} {.reason}: {.message}{end}";

@@ -33,39 +33,13 @@ class WatchIT {
                         "PT1S",
                         "--verify-interval",
                         "PT0.5S")) {
-            product.apply("""
-                apiVersion: apportion.dev/v1alpha1
-                kind: DNSZone
-                metadata: {name: deaf}
-                spec:
-                  domain: deaf.example
-                  coreDNS: {answers: Single}
-                  verifyAt: {addresses: ["127.0.0.1:PORT"]}
-                ---
-                apiVersion: apportion.dev/v1alpha1
-                kind: ReplicaPool
-                metadata: {name: deaf}
-                spec:
-                  sites:
-                  - name: main
-                    endpoints: [{name: a, address: 192.0.2.1, capacity: 100}, {name: b, address: 192.0.2.2, capacity: 100}]
-                ---
-                apiVersion: apportion.dev/v1alpha1
-                kind: TrafficService
-                metadata: {name: deaf}
-                spec: {zoneRef: {name: deaf}, hostname: www.deaf.example, poolRef: {name: deaf}}
-                """);
+            product.applyPair("deaf");
             product.awaitVerified("deaf");
             Probes probes = Probes.of(product.operator());
             product.await(() -> probes.get("/readyz"), "200 ok\n"::equals, "readiness");
 
             proxy.delayWatches(NEVER);
-            product.kubectl(
-                    "patch",
-                    "replicapool/deaf",
-                    "--type=json",
-                    "-p",
-                    "[{\"op\":\"replace\",\"path\":\"/spec/sites/0/endpoints/0/capacity\",\"value\":300}]");
+            product.setCapacity("deaf", 300);
             String said =
                     product.await(() -> probes.get("/healthz"), answer -> answer.startsWith("503"), "liveness says so");
             assertThat(said).contains("replicapools", "did not arrive by the watch", "deaf");
