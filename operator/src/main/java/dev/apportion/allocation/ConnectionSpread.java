@@ -31,10 +31,13 @@ final class ConnectionSpread {
     /** Parcels for each replica of a run, from which shares are made. */
     private static final int PARCELS = 256;
 
-    /** No more parcels than this, unless it were less than {@link #FEWEST_PARCELS} for each replica. */
-    private static final int MOST_PARCELS = 4096;
+    /** A run has no fewer parcels than this, or than {@link #FEWEST_PARCELS} for each replica, because all runs are many. */
+    private static final int LEAST_MOST_PARCELS = 4096;
 
     private static final int FEWEST_PARCELS = 4;
+
+    /** All runs together look at replicas so often, a tenth of a second's work; beyond that each has fewer parcels. */
+    private static final long WORK = 100_000_000;
 
     /** A limit so high that a run does not hold so many of its periods is lowered, which changes shares little. */
     private static final int PERIODS = 16;
@@ -55,6 +58,7 @@ final class ConnectionSpread {
     private final Counts counts;
     private final double[] connections;
     private final double[] ratio;
+    private final int mostParcels;
 
     /**
      * @param weight the weight of each canonical replica, not far above 1
@@ -74,6 +78,11 @@ final class ConnectionSpread {
         for (int i = 0; i < in.m; i++) {
             ratio[i] = connections[i] / this.weight[i];
         }
+        long runs = in.eligibility.classCount();
+        for (int j = 0; j < in.rated; j++) {
+            runs += in.free(j) ? 0 : 1;
+        }
+        mostParcels = (int) Math.max(LEAST_MOST_PARCELS, WORK / Math.max(1, runs * in.m));
     }
 
     /** The pieces of every canonical stream. */
@@ -179,7 +188,7 @@ final class ConnectionSpread {
     /** The run with a limit on continuous allocations: in parcels as long as some replica is new, then poured. */
     private double[] played(double[] weights, double[] before, double requests) {
         int k = weights.length;
-        int parcels = Math.max(FEWEST_PARCELS * k, Math.min(PARCELS * k, MOST_PARCELS));
+        int parcels = Math.max(FEWEST_PARCELS * k, Math.min(PARCELS * k, mostParcels));
         LeastConnectionsRun run = new LeastConnectionsRun(weights, before, OptionalInt.of(limit(parcels, k)), round);
         double size = requests / parcels;
         double[] amounts = new double[k];

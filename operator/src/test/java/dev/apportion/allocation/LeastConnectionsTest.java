@@ -162,4 +162,18 @@ class LeastConnectionsTest {
                 List.of(bringing(1e-9)));
         assertThat(PLAIN.allocate(problem).streams()).isEqualTo(List.of(List.of(new Piece(0, 1))));
     }
+
+    @Test
+    void manyReplicasHaveFineShares() {
+        List<Replica> replicas = IntStream.range(0, 1000)
+                .mapToObj(i -> replica("r%04d".formatted(i), 1, connections(i == 0 ? 0 : 50)))
+                .toList();
+        List<Double> shares =
+                shares(limited(5, Round.CYCLE), new Problem(replicas, List.of(stream("everyone", 1, 1000))));
+
+        assertThat(shares).hasSize(1000);
+        assertThat(shares.getFirst()).isCloseTo(0.0015, within(0.0006));
+        assertThat(shares.subList(1, 1000))
+                .allSatisfy(share -> assertThat(share).isCloseTo(0.001, within(0.00003)));
+    }
 }

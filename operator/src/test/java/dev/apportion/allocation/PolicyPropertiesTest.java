@@ -138,7 +138,7 @@ class PolicyPropertiesTest {
         });
     }
 
-    @Property(tries = 1500)
+    @Property(tries = 500)
     void everyStreamIsSharedOutOverNoMoreThanKReplicasThatMayServeIt(@ForAll("problems") Problem problem) {
         for (Row row : ROWS) {
             holds(row.policy(), problem);
@@ -174,7 +174,7 @@ class PolicyPropertiesTest {
         }
     }
 
-    @Property(tries = 1000)
+    @Property(tries = 400)
     void noMakespanIsBelowTheBound(@ForAll("problems") Problem problem) {
         for (Row row : ROWS) {
             Allocation allocation = row.policy().allocate(problem);
@@ -188,7 +188,7 @@ class PolicyPropertiesTest {
         }
     }
 
-    @Property(tries = 700)
+    @Property(tries = 300)
     void equalInputInAnyOrderGivesEqualOutput(@ForAll("problems") Problem problem, @ForAll long seed) {
         List<Replica> replicas = new ArrayList<>(problem.replicas());
         List<Stream> streams = new ArrayList<>(problem.streams());
@@ -215,7 +215,7 @@ class PolicyPropertiesTest {
         return because;
     }
 
-    @Property(tries = 500)
+    @Property(tries = 300)
     void theUnitsOfRatesAndCapacitiesDoNotMatter(
             @ForAll("problems") Problem problem,
             @ForAll @IntRange(min = -20, max = 20) int ratePower,
@@ -264,7 +264,7 @@ class PolicyPropertiesTest {
     }
 
     /** With a factor that is no power of two results differ by rounding alone. */
-    @Property(tries = 500)
+    @Property(tries = 200)
     void whereNothingIsMeasuredNoFactorMatters(
             @ForAll @DoubleRange(min = 0.01, max = 1000) double factor, @ForAll @IntRange(min = 1, max = 9) int m) {
         List<Replica> replicas = new ArrayList<>();
