@@ -68,6 +68,9 @@ class PolicyPropertiesTest {
             new Row(new Rating(Rating.Mode.WEIGHTED, 0, 0, 0), Rates.RELATIVE, Busier.NEVER_MORE),
             new Row(new Rating(Rating.Mode.BEST, 100, 3, 200), Rates.RELATIVE, Busier.NEVER_MORE));
 
+    /** Beside 10¹² connections, which are counted to a ten-thousandth, 300 requests are shared out no more exactly. */
+    private static final double ROUNDING = 1e-5;
+
     private static Policy leastConnections(int most, Round round) {
         return new WeightedLeastConnections(most == 0 ? OptionalInt.empty() : OptionalInt.of(most), round);
     }
@@ -307,7 +310,7 @@ class PolicyPropertiesTest {
             if (row.busier() == Busier.NEVER_MORE) {
                 double before = share(row.policy().allocate(new Problem(problem.replicas(), one)), which);
                 double after = share(row.policy().allocate(new Problem(busier, one)), which);
-                assertThat(after).as(row.toString()).isLessThanOrEqualTo(before + 1e-9);
+                assertThat(after).as(row.toString()).isLessThanOrEqualTo(before + ROUNDING);
             }
         }
     }
