@@ -368,10 +368,6 @@ class ConditionsIT {
     @CsvSource(
             delimiter = '|',
             value = {
-                "LeastConnections     | policy: {type: LeastConnections}",
-                "WLC                  | policy: {type: WeightedLeastConnections}",
-                "LoadAverage          | policy: {type: LoadAverage}",
-                "Rating               | policy: {type: Rating}",
                 "ZipfZones            | policy: {type: ZipfZones}",
                 "GlobalQueue          | policy: {type: GlobalQueue}",
                 "EqualRandom          | policy: {kSplittable: {split: EqualRandom}}",
@@ -403,6 +399,11 @@ class ConditionsIT {
             strings = {
                 "policy: {type: RoundRobin}",
                 "policy: {type: WeightedRoundRobin}",
+                "policy: {type: LeastConnections}",
+                "policy: {type: WeightedLeastConnections, weightedLeastConnections: {maxContinuousAllocations: 5,"
+                        + " round: Cycle}}",
+                "policy: {type: LoadAverage}",
+                "policy: {type: Rating, rating: {mode: Best, dispatchPenalty: 100}}",
                 "policy: {type: KSplittable, seed: 3, kSplittable: {split: Optimal}}",
                 "behavior: {actAbovePercent: 20, slowStart: {windowSeconds: 5}}",
                 "mode: Observe"

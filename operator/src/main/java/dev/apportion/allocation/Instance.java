@@ -146,6 +146,25 @@ final class Instance {
         return rank;
     }
 
+    /** A canonical replica, as the problem has it. */
+    Replica replica(int replica) {
+        return problem.replicas().get(replicaAt[replica]);
+    }
+
+    /** A canonical stream, as the problem has it. */
+    Stream stream(int stream) {
+        return problem.streams().get(streamAt[stream]);
+    }
+
+    /** What is said of each canonical replica, in the order of the problem. */
+    List<String> inOrderOfProblem(IntFunction<String> saying) {
+        String[] said = new String[m];
+        for (int i = 0; i < m; i++) {
+            said[replicaAt[i]] = saying.apply(i);
+        }
+        return List.of(said);
+    }
+
     /** The position of a canonical replica in the order of names. */
     int nameRank(int replica) {
         return nameRank[replica];

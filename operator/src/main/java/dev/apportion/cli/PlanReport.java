@@ -51,12 +51,15 @@ final class PlanReport {
                 .put("optimalityGap", number(pool.optimalityGap()));
         ArrayNode replicas = node.putArray("replicas");
         for (PoolPlan.Replica replica : pool.replicas()) {
-            replicas.addObject()
-                    .put("name", replica.member().name())
+            ObjectNode row = replicas.addObject();
+            row.put("name", replica.member().name())
                     .put("address", addresses(replica.member().addresses()))
                     .put("capacity", number(replica.member().capacity()))
                     .put("load", number(replica.load()))
                     .put("level", number(replica.level()));
+            if (!replica.because().isEmpty()) {
+                row.put("because", replica.because());
+            }
         }
         ArrayNode streams = node.putArray("streams");
         for (PoolPlan.Stream stream : pool.streams()) {

@@ -26,6 +26,9 @@ final class PlanTable {
                             decimal(pool.lowerBound()),
                             percent(pool.optimalityGap())));
             text.append(aligned(rows(pool)));
+            if (pool.replicas().stream().anyMatch(replica -> !replica.because().isEmpty())) {
+                text.append(System.lineSeparator()).append(aligned(reasons(pool)));
+            }
             text.append(System.lineSeparator());
         }
         if (!plan.problems().isEmpty()) {
@@ -62,6 +65,20 @@ final class PlanTable {
                         Integer.toString(row.weight()),
                         percent(row.share())));
             }
+        }
+        return rows;
+    }
+
+    /** What the policy saw in each replica. */
+    private static List<List<String>> reasons(PoolPlan pool) {
+        List<List<String>> rows = new ArrayList<>();
+        rows.add(List.of("REPLICA", "CAPACITY", "LOAD", "BECAUSE"));
+        for (PoolPlan.Replica replica : pool.replicas()) {
+            rows.add(List.of(
+                    replica.member().name(),
+                    decimal(replica.member().capacity()),
+                    decimal(replica.load()),
+                    replica.because().isEmpty() ? replica.member().state().name() : replica.because()));
         }
         return rows;
     }

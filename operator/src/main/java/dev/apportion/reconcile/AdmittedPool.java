@@ -1,6 +1,7 @@
 package dev.apportion.reconcile;
 
 import dev.apportion.allocation.Policy;
+import dev.apportion.allocation.Sample;
 import inet.ipaddr.IPAddress;
 import java.util.List;
 
@@ -25,9 +26,10 @@ public record AdmittedPool(Ref ref, List<Site> sites, Policy policy, String poli
      * @param name its name
      * @param priority a site serves only while no site with a lower number has a ready replica
      * @param capacity requests/s that one of its replicas bears, where nothing else is said
+     * @param concurrency the requests that one of its replicas serves at once
      * @param source where its replicas come from
      */
-    public record Site(String name, int priority, double capacity, Source source) {}
+    public record Site(String name, int priority, double capacity, int concurrency, Source source) {}
 
     /** Where the replicas of a site come from. */
     public sealed interface Source {
@@ -48,8 +50,10 @@ public record AdmittedPool(Ref ref, List<Site> sites, Policy policy, String poli
      *
      * @param capacity requests/s that it bears
      * @param drain true when it is to be in no answer
+     * @param measured the sample of its load that is listed with it
      */
-    public record FixedReplica(String name, List<IPAddress> addresses, double capacity, boolean drain) {}
+    public record FixedReplica(
+            String name, List<IPAddress> addresses, double capacity, boolean drain, Sample measured) {}
 
     int priority(String site) {
         return sites.stream()

@@ -15,6 +15,7 @@ import java.util.Set;
  * @param rate requests/s; zero when nothing is known
  * @param maxReplicas k, the most replicas that its answers may use; empty for the default of the kind of answers
  * @param answers how many addresses one response holds
+ * @param ttlSeconds how long resolvers keep an answer
  * @param sites the sites that may serve it; empty for all
  * @param clients the address blocks that its clients ask from; empty for everyone else
  */
@@ -25,6 +26,7 @@ public record Demand(
         double rate,
         OptionalInt maxReplicas,
         Answers answers,
+        int ttlSeconds,
         Set<String> sites,
         List<IPAddress> clients) {
 

@@ -32,6 +32,7 @@ final class Demands {
                     stream.rate(),
                     service.maxReplicas(),
                     zone.coreDns().answers(),
+                    service.ttlSeconds(),
                     stream.sites(),
                     stream.clients()));
         }
@@ -43,6 +44,7 @@ final class Demands {
                     IMPLICIT_RATE,
                     service.maxReplicas(),
                     zone.coreDns().answers(),
+                    service.ttlSeconds(),
                     Set.of(),
                     List.of()));
         }

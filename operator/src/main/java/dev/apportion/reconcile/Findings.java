@@ -26,10 +26,21 @@ final class Findings {
 
     /** {@code LoadAvailable} and {@code Allocated} of a pool. */
     static List<Finding> of(PoolPlan plan) {
-        return List.of(
-                Finding.unknown(
-                        Finding.LOAD_AVAILABLE, "NoSource", "no load source: capacity and declared rates decide alone"),
-                allocated(plan));
+        return List.of(loadAvailable(plan), allocated(plan));
+    }
+
+    private static Finding loadAvailable(PoolPlan plan) {
+        if (!plan.isMeasured()) {
+            return Finding.unknown(
+                    Finding.LOAD_AVAILABLE,
+                    "NoSource",
+                    "no load source, and no samples in spec.sites: capacity and declared rates decide alone");
+        }
+        return Finding.yes(
+                Finding.LOAD_AVAILABLE,
+                "FixedSamples",
+                "spec.sites has samples of %d of %d ready replicas; nothing is measured anew"
+                        .formatted(plan.ready() - plan.silent(), plan.ready()));
     }
 
     /** {@code ResolvedRefs} of a pool one of whose Services has no EndpointSlice. */

@@ -1,5 +1,6 @@
 package dev.apportion.reconcile;
 
+import dev.apportion.allocation.Sample;
 import dev.apportion.api.Amount;
 import dev.apportion.records.Addresses;
 import dev.apportion.records.Parsed;
@@ -60,6 +61,8 @@ public final class Members {
                         replica.name(),
                         site.name(),
                         replica.capacity(),
+                        site.concurrency(),
+                        replica.measured(),
                         replica.addresses(),
                         replica.drain() ? Member.State.Draining : Member.State.Ready,
                         List.of("capacity declared")))
@@ -173,7 +176,7 @@ public final class Members {
         List<IPAddress> serving = ended ? List.of() : List.copyOf(sighting.serving);
         Member.State state =
                 serving.isEmpty() ? Member.State.NotReady : drain ? Member.State.Draining : Member.State.Ready;
-        return new Member(name, site.name(), capacity, serving, state, because);
+        return new Member(name, site.name(), capacity, site.concurrency(), Sample.NONE, serving, state, because);
     }
 
     private static OptionalDouble positive(String text) {
@@ -219,6 +222,8 @@ public final class Members {
                             name,
                             member.site(),
                             member.capacity(),
+                            member.concurrency(),
+                            member.measured(),
                             member.addresses(),
                             member.state(),
                             member.because()));

@@ -65,10 +65,13 @@ record PlanChange(Instant time, double movedPercent, String reason) {
         if (!ready(before, Member::capacity).equals(ready(after, Member::capacity))) {
             return "CapacityChanged";
         }
+        if (!ready(before, Member::measured).equals(ready(after, Member::measured))) {
+            return "LoadChanged";
+        }
         if (!demands(before).equals(demands(after))) {
             return "StreamsChanged";
         }
-        return before.policy().equals(after.policy()) ? "SitesChanged" : "PolicyChanged";
+        return before.policy().equals(after.policy()) ? "PoolChanged" : "PolicyChanged";
     }
 
     private static <T> Map<String, T> ready(PoolPlan plan, Function<Member, T> what) {

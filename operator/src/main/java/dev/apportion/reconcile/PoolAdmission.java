@@ -1,9 +1,16 @@
 package dev.apportion.reconcile;
 
 import dev.apportion.allocation.KSplittable;
+import dev.apportion.allocation.LeastConnections;
+import dev.apportion.allocation.LeastConnectionsRun;
+import dev.apportion.allocation.LoadAverage;
 import dev.apportion.allocation.Policy;
+import dev.apportion.allocation.Rating;
 import dev.apportion.allocation.RoundRobin;
+import dev.apportion.allocation.Sample;
+import dev.apportion.allocation.WeightedLeastConnections;
 import dev.apportion.allocation.WeightedRoundRobin;
+import dev.apportion.api.Amount;
 import dev.apportion.api.ReplicaPool;
 import dev.apportion.api.ReplicaPoolSpec;
 import dev.apportion.records.Addresses;
@@ -13,7 +20,10 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Judges ReplicaPools. Pure. */
 final class PoolAdmission {
@@ -39,7 +49,7 @@ final class PoolAdmission {
             switch (source(site)) {
                 case Parsed.Value<AdmittedPool.Source>(AdmittedPool.Source source) ->
                     sites.add(new AdmittedPool.Site(
-                            site.name(), site.priority(), site.capacity().value(), source));
+                            site.name(), site.priority(), site.capacity().value(), site.concurrency(), source));
                 case Parsed.Invalid<AdmittedPool.Source>(String problem) -> {
                     return Judged.rejected("InvalidSpec", "spec.sites[%s]: %s".formatted(site.name(), problem));
                 }
@@ -48,25 +58,49 @@ final class PoolAdmission {
         return Judged.admitted(new AdmittedPool(
                 Ref.of(pool),
                 sites,
-                policy(spec.policy().type()).orElseThrow(),
+                policy(spec.policy()).orElseThrow(),
                 spec.policy().type().name(),
                 spec.mode() == ReplicaPoolSpec.Mode.Observe));
     }
 
-    /** The policy of a type; empty where it is not implemented. */
-    private static Optional<Policy> policy(ReplicaPoolSpec.PolicyType type) {
-        return switch (type) {
+    /** The policy of a type, with its parameters; empty where it is not implemented. */
+    private static Optional<Policy> policy(ReplicaPoolSpec.Policy policy) {
+        return switch (policy.type()) {
             case RoundRobin -> Optional.of(new RoundRobin());
             case WeightedRoundRobin -> Optional.of(new WeightedRoundRobin());
             case KSplittable -> Optional.of(new KSplittable());
-            case LeastConnections, WeightedLeastConnections, LoadAverage, Rating, ZipfZones, GlobalQueue ->
-                Optional.empty();
+            case LeastConnections -> Optional.of(new LeastConnections());
+            case WeightedLeastConnections -> Optional.of(leastConnections(policy.weightedLeastConnections()));
+            case LoadAverage -> Optional.of(new LoadAverage());
+            case Rating -> Optional.of(rating(policy.rating()));
+            case ZipfZones, GlobalQueue -> Optional.empty();
         };
+    }
+
+    private static Policy leastConnections(ReplicaPoolSpec.WeightedLeastConnectionsParameters parameters) {
+        Integer most = parameters.maxContinuousAllocations();
+        return new WeightedLeastConnections(
+                most == null ? OptionalInt.empty() : OptionalInt.of(most),
+                switch (parameters.round()) {
+                    case Allocation -> LeastConnectionsRun.Round.ALLOCATION;
+                    case Cycle -> LeastConnectionsRun.Round.CYCLE;
+                });
+    }
+
+    private static Policy rating(ReplicaPoolSpec.RatingParameters parameters) {
+        return new Rating(
+                switch (parameters.mode()) {
+                    case Best -> Rating.Mode.BEST;
+                    case Weighted -> Rating.Mode.WEIGHTED;
+                },
+                parameters.weightPerUser(),
+                parameters.usersPerLoadUnit(),
+                parameters.dispatchPenalty());
     }
 
     private static Optional<String> notImplemented(ReplicaPoolSpec spec) {
         ReplicaPoolSpec.Policy policy = spec.policy();
-        if (policy(policy.type()).isEmpty()) {
+        if (policy(policy).isEmpty()) {
             return Optional.of("spec.policy.type " + policy.type());
         }
         if (policy.kSplittable().split() != ReplicaPoolSpec.Split.Optimal) {
@@ -111,8 +145,25 @@ final class PoolAdmission {
             double capacity = endpoint.capacity() == null
                     ? site.capacity().value()
                     : endpoint.capacity().value();
-            replicas.add(new AdmittedPool.FixedReplica(endpoint.name(), addresses, capacity, endpoint.drain()));
+            replicas.add(new AdmittedPool.FixedReplica(
+                    endpoint.name(), addresses, capacity, endpoint.drain(), sample(endpoint.measured())));
         }
         return new Parsed.Value<>(new AdmittedPool.Source.Fixed(replicas));
+    }
+
+    private static Sample sample(ReplicaPoolSpec.@Nullable Measured measured) {
+        return measured == null
+                ? Sample.NONE
+                : new Sample(
+                        value(measured.requests()),
+                        value(measured.inFlight()),
+                        value(measured.connections()),
+                        value(measured.users()),
+                        value(measured.uniqueUsers()),
+                        value(measured.loadAverage()));
+    }
+
+    private static OptionalDouble value(@Nullable Amount amount) {
+        return amount == null ? OptionalDouble.empty() : OptionalDouble.of(amount.value());
     }
 }

@@ -44,8 +44,9 @@ public record PoolPlan(
      * @param load requests/s over capacity
      * @param level the load that the bound of its block says it has to bear
      * @param share its part of the whole rate of the pool, 0 to 1
+     * @param because what the policy saw in it and made of it; empty where capacity and rates say all
      */
-    public record Replica(Member member, double load, double level, double share) {}
+    public record Replica(Member member, double load, double level, double share, String because) {}
 
     /** A stream and its answers; without answers when no replica is there for it. */
     public record Stream(Demand demand, List<Row> answers) {
@@ -90,6 +91,20 @@ public record PoolPlan(
 
     public long ready() {
         return replicas.stream().filter(replica -> replica.member().isReady()).count();
+    }
+
+    /** How many ready replicas have no sample; zero where none has, because nothing is measured. */
+    long silent() {
+        long silent = replicas.stream()
+                .map(Replica::member)
+                .filter(member -> member.isReady() && member.isSilent())
+                .count();
+        return silent == ready() ? 0 : silent;
+    }
+
+    /** Whether the load of some ready replica is known. */
+    boolean isMeasured() {
+        return replicas.stream().map(Replica::member).anyMatch(member -> member.isReady() && !member.isSilent());
     }
 
     /** The names of the ready replicas that no stream's answers use. */

@@ -12,6 +12,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.ToIntFunction;
@@ -51,14 +52,21 @@ public final class PoolPlanner {
         Set<String> readySites = ready.stream().map(Member::site).collect(Collectors.toSet());
         Problem problem = new Problem(
                 ready.stream()
-                        .map(member -> new Problem.Replica(member.name(), member.site(), member.capacity()))
+                        .map(member -> new Problem.Replica(
+                                member.name(),
+                                member.site(),
+                                member.capacity(),
+                                member.concurrency(),
+                                member.measured()))
                         .toList(),
                 ordered.stream()
                         .map(demand -> new Problem.Stream(
                                 demand.key(),
                                 demand.rate(),
                                 maxReplicas(demand, ready.size()),
-                                sites(demand, pool::priority, readySites)))
+                                sites(demand, pool::priority, readySites),
+                                Optional.empty(),
+                                demand.ttlSeconds()))
                         .toList());
         Allocation allocation = pool.policy().allocate(problem);
 
@@ -225,10 +233,15 @@ public final class PoolPlanner {
             double share = rate > 0 ? load * ready.get(i).capacity() / rate : 0;
             serving.put(
                     ready.get(i).name(),
-                    new PoolPlan.Replica(ready.get(i), load, allocation.levels().get(i), share));
+                    new PoolPlan.Replica(
+                            ready.get(i),
+                            load,
+                            allocation.levels().get(i),
+                            share,
+                            allocation.because().get(i)));
         }
         return all.stream()
-                .map(member -> serving.getOrDefault(member.name(), new PoolPlan.Replica(member, 0, 0, 0)))
+                .map(member -> serving.getOrDefault(member.name(), new PoolPlan.Replica(member, 0, 0, 0, "")))
                 .toList();
     }
 }

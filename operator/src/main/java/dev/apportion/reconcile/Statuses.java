@@ -1,5 +1,6 @@
 package dev.apportion.reconcile;
 
+import dev.apportion.allocation.Sample;
 import dev.apportion.api.Answer;
 import dev.apportion.api.DNSZone;
 import dev.apportion.api.DNSZoneStatus;
@@ -20,10 +21,14 @@ import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Writes what is known of a resource down as its status. A status is a view: nothing is decided from it. */
@@ -115,7 +120,8 @@ final class Statuses {
         return new ReplicaPoolStatus(
                 generation(pool),
                 written,
-                new ReplicaPoolStatus.Replicas(found.replicas().size(), (int) found.ready(), 0, (int) draining, 0),
+                new ReplicaPoolStatus.Replicas(
+                        found.replicas().size(), (int) found.ready(), 0, (int) draining, (int) found.silent()),
                 decimal(found.makespan()),
                 decimal(found.average()),
                 decimal(found.lowerBound()),
@@ -144,11 +150,27 @@ final class Statuses {
                 member.site(),
                 member.state().name(),
                 decimal(member.capacity()),
-                null,
+                measured(member.measured()),
                 decimal(replica.load()),
                 decimal(replica.level()),
                 decimal(replica.share()),
-                String.join("; ", member.because()));
+                Stream.concat(member.because().stream(), Stream.of(replica.because()))
+                        .filter(reason -> !reason.isEmpty())
+                        .collect(Collectors.joining("; ")));
+    }
+
+    /** A sample for people; null when it says nothing. */
+    private static @Nullable String measured(Sample sample) {
+        Map<String, OptionalDouble> quantities = new LinkedHashMap<>();
+        quantities.put("%s requests/s", sample.requests());
+        quantities.put("%s in flight", sample.inFlight());
+        quantities.put("%s connections", sample.connections());
+        quantities.put("%s users", sample.users());
+        quantities.put("%s distinct", sample.uniqueUsers());
+        quantities.put("load average %s", sample.loadAverage());
+        List<String> texts = new ArrayList<>();
+        quantities.forEach((text, quantity) -> quantity.ifPresent(value -> texts.add(text.formatted(decimal(value)))));
+        return texts.isEmpty() ? null : String.join(", ", texts) + "; a fixed sample";
     }
 
     /**

@@ -4,6 +4,7 @@ import dev.apportion.allocation.Problem.Replica;
 import dev.apportion.allocation.Problem.Stream;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.function.DoubleUnaryOperator;
@@ -19,6 +20,40 @@ final class Problems {
 
     static Replica replica(String name, String site, double capacity) {
         return new Replica(name, site, capacity);
+    }
+
+    static Replica replica(String name, double capacity, Sample measured) {
+        return new Replica(name, "main", capacity, 1, measured);
+    }
+
+    static Sample connections(double connections) {
+        return new Sample(
+                OptionalDouble.empty(),
+                OptionalDouble.empty(),
+                OptionalDouble.of(connections),
+                OptionalDouble.empty(),
+                OptionalDouble.empty(),
+                OptionalDouble.empty());
+    }
+
+    static Sample loadAverage(double loadAverage) {
+        return new Sample(
+                OptionalDouble.empty(),
+                OptionalDouble.empty(),
+                OptionalDouble.empty(),
+                OptionalDouble.empty(),
+                OptionalDouble.empty(),
+                OptionalDouble.of(loadAverage));
+    }
+
+    static Sample users(double users, double uniqueUsers, double loadAverage) {
+        return new Sample(
+                OptionalDouble.empty(),
+                OptionalDouble.empty(),
+                OptionalDouble.empty(),
+                OptionalDouble.of(users),
+                OptionalDouble.of(uniqueUsers),
+                OptionalDouble.of(loadAverage));
     }
 
     static Stream stream(String name, double rate, int maxReplicas, String... sites) {

@@ -41,6 +41,18 @@ class CommandLineTest {
     }
 
     @Test
+    void thePlanSaysWhatThePolicySawInEachReplica() {
+        Run run = Run.of("plan", "-f", "../examples/rating");
+
+        assertThat(run.code()).isZero();
+        assertThat(run.out())
+                .containsPattern("(?m)^a +1\\.000 +[0-9.]+ +rating 1090: 5 users, 3 distinct, load average 2\\.5$")
+                .containsPattern(
+                        "(?m)^c +1\\.000 +[0-9.]+ +rating 10000: silent, users and load average not measured$");
+        assertThat(Run.of("plan", "-f", QUICKSTART).out()).doesNotContain("BECAUSE");
+    }
+
+    @Test
     void oneWhenSomethingIsRejectedAndItIsSaid() throws IOException {
         Path file = Files.writeString(folder.resolve("a.yaml"), """
             apiVersion: apportion.dev/v1alpha1

@@ -45,6 +45,22 @@ class MembersTest {
     }
 
     @Test
+    void replicasHaveTheConcurrencyOfTheirSiteAndFixedOnesTheirSamples() {
+        List<Member> members = members(
+                Setting.pool(
+                        "shop",
+                        "{name: main, service: {name: shop}, concurrency: 7}, {name: fixed, concurrency: 9, endpoints:"
+                                + " [{name: a, address: 192.0.2.1, measured: {connections: 12}}]}"),
+                Setting.slice("shop-1", "shop", "[{addresses: [10.0.0.1]}]"));
+
+        assertThat(members).extracting(Member::concurrency).containsExactly(7, 9);
+        assertThat(members).extracting(Member::isSilent).containsExactly(true, false);
+        assertThat(members.getLast().measured().connections()).hasValue(12);
+        assertThat(members.getLast().because("also").measured())
+                .isEqualTo(members.getLast().measured());
+    }
+
+    @Test
     void anEndpointWithoutConditionsServes() {
         assertThat(Members.serves(null)).isTrue();
     }

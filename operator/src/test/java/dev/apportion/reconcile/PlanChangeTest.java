@@ -57,6 +57,17 @@ class PlanChangeTest {
     }
 
     @Test
+    void anotherSampleIsAnotherLoad() {
+        String before = TWO.replace("192.0.2.1,", "192.0.2.1, measured: {loadAverage: 1},");
+        String after = TWO.replace("192.0.2.1,", "192.0.2.1, measured: {loadAverage: 3},");
+        PlanChange change = change(plan(before, "LoadAverage", SERVICE), plan(after, "LoadAverage", SERVICE));
+
+        // the other replica counts as the mean, and so as this one
+        assertThat(change.reason()).isEqualTo("LoadChanged");
+        assertThat(change.movedPercent()).isZero();
+    }
+
+    @Test
     void streamsThatComeOrGoMoveNothing() {
         PoolPlan one = plan(TWO, "KSplittable", SERVICE);
         PoolPlan two = plan(TWO, "KSplittable", SERVICE, Setting.service("cart", "cart.example.org"));

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.apportion.allocation.KSplittable;
+import dev.apportion.allocation.Sample;
 import dev.apportion.records.Addresses;
 import dev.apportion.records.Answers;
 import dev.apportion.records.Parsed;
@@ -35,6 +36,8 @@ class PoolPlannerTest {
                 name,
                 site,
                 capacity,
+                1,
+                Sample.NONE,
                 Arrays.stream(addresses).map(PoolPlannerTest::address).toList(),
                 Member.State.Ready,
                 List.of());
@@ -61,6 +64,7 @@ class PoolPlannerTest {
                 rate,
                 k == 0 ? OptionalInt.empty() : OptionalInt.of(k),
                 answers,
+                15,
                 Set.of(sites),
                 List.of());
     }
@@ -70,7 +74,7 @@ class PoolPlannerTest {
     }
 
     private static AdmittedPool.Site site(String name, int priority) {
-        return new AdmittedPool.Site(name, priority, 1, new AdmittedPool.Source.Fixed(List.of()));
+        return new AdmittedPool.Site(name, priority, 1, 1, new AdmittedPool.Source.Fixed(List.of()));
     }
 
     private static PoolPlan plan(List<Member> members, Demand... demands) {
@@ -257,8 +261,9 @@ class PoolPlannerTest {
 
     @Test
     void whoIsNotReadyIsShownAndNotUsed() {
-        Member drained = new Member("b", "main", 10, List.of(address("10.0.0.2")), Member.State.Draining, List.of());
-        Member away = new Member("c", "main", 10, List.of(), Member.State.NotReady, List.of());
+        Member drained = new Member(
+                "b", "main", 10, 1, Sample.NONE, List.of(address("10.0.0.2")), Member.State.Draining, List.of());
+        Member away = new Member("c", "main", 10, 1, Sample.NONE, List.of(), Member.State.NotReady, List.of());
 
         PoolPlan plan = plan(List.of(member("a", 10, "10.0.0.1"), drained, away), demand("", 1, Answers.Single, 0));
 

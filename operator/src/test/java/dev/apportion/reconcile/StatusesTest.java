@@ -93,6 +93,55 @@ class StatusesTest {
     }
 
     @Test
+    void aPoolShowsItsSamplesAndWhatThePolicyMadeOfThem() {
+        Setting setting = Setting.of(Setting.ZONE, """
+            apiVersion: apportion.dev/v1alpha1
+            kind: ReplicaPool
+            metadata: {name: shop}
+            spec:
+              sites:
+              - name: main
+                endpoints:
+                - name: a
+                  address: 192.0.2.1
+                  measured: {requests: "1500m", inFlight: 2, connections: 9, users: 5, uniqueUsers: 3, loadAverage: "2.5"}
+                - {name: b, address: 192.0.2.2}
+                - {name: c, address: 192.0.2.3, drain: true}
+              policy: {type: Rating}
+            """, Setting.service("shop", "shop.example.org"));
+        Plan plan = setting.plan();
+
+        ReplicaPoolStatus status = STATUSES.pool(
+                setting.pools().getFirst(),
+                Objects.requireNonNull(plan.admission().pools().get(SHOP)),
+                Optional.ofNullable(plan.pools().get(SHOP)),
+                Optional.empty(),
+                setting);
+
+        assertThat(status.rows())
+                .extracting(ReplicaPoolStatus.Row::measured)
+                .containsExactly(
+                        "1.5 requests/s, 2 in flight, 9 connections, 5 users, 3 distinct, load average 2.5; a fixed"
+                                + " sample",
+                        null,
+                        null);
+        assertThat(status.rows())
+                .extracting(ReplicaPoolStatus.Row::because)
+                .containsExactly(
+                        "capacity declared; rating 1090: 5 users, 3 distinct, load average 2.5",
+                        "capacity declared; rating 10000: silent, users and load average not measured",
+                        "capacity declared");
+        assertThat(status.replicas()).isEqualTo(new ReplicaPoolStatus.Replicas(3, 2, 0, 1, 1));
+        assertThat(status.conditions())
+                .filteredOn(condition -> condition.getType().equals("LoadAvailable"))
+                .extracting(condition ->
+                        condition.getStatus() + " " + condition.getReason() + ": " + condition.getMessage())
+                .containsExactly(
+                        "True FixedSamples: spec.sites has samples of 1 of 2 ready replicas; nothing is measured"
+                                + " anew");
+    }
+
+    @Test
     void aRefusedPoolSaysWhyAndNoNumbers() {
         Setting setting = Setting.of(Setting.pool("shop", ""));
 
