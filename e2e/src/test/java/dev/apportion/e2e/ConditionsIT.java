@@ -374,8 +374,6 @@ class ConditionsIT {
                 "Rating               | policy: {type: Rating}",
                 "ZipfZones            | policy: {type: ZipfZones}",
                 "GlobalQueue          | policy: {type: GlobalQueue}",
-                "EqualRandom          | policy: {kSplittable: {split: EqualRandom}}",
-                "EqualScheduled       | policy: {kSplittable: {split: EqualScheduled}}",
                 "load                 | load: {podMetrics: {resource: cpu}}",
                 "healthCheck          | sites: [{name: m, endpoints: [{name: a, address: 192.0.2.1}], healthCheck:"
                         + " {tcp: {port: 80}}}]",
@@ -404,6 +402,8 @@ class ConditionsIT {
                 "policy: {type: RoundRobin}",
                 "policy: {type: WeightedRoundRobin}",
                 "policy: {type: KSplittable, seed: 3, kSplittable: {split: Optimal}}",
+                "policy: {type: KSplittable, seed: 3, kSplittable: {split: EqualRandom}}",
+                "policy: {kSplittable: {split: EqualScheduled}}",
                 "behavior: {actAbovePercent: 20, slowStart: {windowSeconds: 5}}",
                 "mode: Observe"
             })

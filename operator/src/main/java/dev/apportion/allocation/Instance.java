@@ -146,6 +146,16 @@ final class Instance {
         return rank;
     }
 
+    /** What the problem says of a canonical replica. */
+    Replica replica(int replica) {
+        return problem.replicas().get(replicaAt[replica]);
+    }
+
+    /** What the problem says of a canonical stream. */
+    Stream stream(int stream) {
+        return problem.streams().get(streamAt[stream]);
+    }
+
     /** The position of a canonical replica in the order of names. */
     int nameRank(int replica) {
         return nameRank[replica];

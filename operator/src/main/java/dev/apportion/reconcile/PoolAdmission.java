@@ -48,17 +48,24 @@ final class PoolAdmission {
         return Judged.admitted(new AdmittedPool(
                 Ref.of(pool),
                 sites,
-                policy(spec.policy().type()).orElseThrow(),
+                policy(spec.policy()).orElseThrow(),
                 spec.policy().type().name(),
                 spec.mode() == ReplicaPoolSpec.Mode.Observe));
     }
 
-    /** The policy of a type; empty where it is not implemented. */
-    private static Optional<Policy> policy(ReplicaPoolSpec.PolicyType type) {
-        return switch (type) {
+    /** The policy that is asked for; empty where it is not implemented. */
+    private static Optional<Policy> policy(ReplicaPoolSpec.Policy policy) {
+        return switch (policy.type()) {
             case RoundRobin -> Optional.of(new RoundRobin());
             case WeightedRoundRobin -> Optional.of(new WeightedRoundRobin());
-            case KSplittable -> Optional.of(new KSplittable());
+            case KSplittable ->
+                Optional.of(new KSplittable(
+                        switch (policy.kSplittable().split()) {
+                            case Optimal -> KSplittable.Split.OPTIMAL;
+                            case EqualRandom -> KSplittable.Split.EQUAL_RANDOM;
+                            case EqualScheduled -> KSplittable.Split.EQUAL_SCHEDULED;
+                        },
+                        policy.seed()));
             case LeastConnections, WeightedLeastConnections, LoadAverage, Rating, ZipfZones, GlobalQueue ->
                 Optional.empty();
         };
@@ -66,12 +73,8 @@ final class PoolAdmission {
 
     private static Optional<String> notImplemented(ReplicaPoolSpec spec) {
         ReplicaPoolSpec.Policy policy = spec.policy();
-        if (policy(policy.type()).isEmpty()) {
+        if (policy(policy).isEmpty()) {
             return Optional.of("spec.policy.type " + policy.type());
-        }
-        if (policy.kSplittable().split() != ReplicaPoolSpec.Split.Optimal) {
-            return Optional.of(
-                    "spec.policy.kSplittable.split " + policy.kSplittable().split());
         }
         if (spec.load() != null) {
             return Optional.of("spec.load");
