@@ -73,6 +73,15 @@ public record KSplittable(Split split, long seed) implements Policy {
         };
     }
 
+    @Override
+    public Aim aim() {
+        return switch (split) {
+            case OPTIMAL -> Aim.LEVELS;
+            case EQUAL_SCHEDULED -> Aim.EQUAL_PIECES;
+            case EQUAL_RANDOM -> Aim.AS_IS;
+        };
+    }
+
     private static Allocation equal(Instance in, Splitting measure, List<List<Piece>> pieces) {
         return in.allocation(pieces::get, measure.level(), measure.bound());
     }

@@ -7,4 +7,9 @@ package dev.apportion.allocation;
 public sealed interface Policy permits RoundRobin, WeightedRoundRobin, KSplittable {
 
     Allocation allocate(Problem problem);
+
+    /** What of its allocation a running one has to keep up with. */
+    default Aim aim() {
+        return Aim.LOADS;
+    }
 }

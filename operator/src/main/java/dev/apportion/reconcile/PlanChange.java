@@ -65,8 +65,11 @@ record PlanChange(Instant time, double movedPercent, String reason) {
         if (!ready(before, Member::capacity).equals(ready(after, Member::capacity))) {
             return "CapacityChanged";
         }
-        if (!demands(before).equals(demands(after))) {
+        if (!PoolPlanner.isSame(demands(before), demands(after))) {
             return "StreamsChanged";
+        }
+        if (before.basis().equals(after.basis())) {
+            return demands(before).equals(demands(after)) ? "Continued" : "RatesChanged";
         }
         return before.policy().equals(after.policy()) ? "SitesChanged" : "PolicyChanged";
     }

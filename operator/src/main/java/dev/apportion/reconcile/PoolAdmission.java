@@ -3,6 +3,7 @@ package dev.apportion.reconcile;
 import dev.apportion.allocation.KSplittable;
 import dev.apportion.allocation.Policy;
 import dev.apportion.allocation.RoundRobin;
+import dev.apportion.allocation.Tolerance;
 import dev.apportion.allocation.WeightedRoundRobin;
 import dev.apportion.api.ReplicaPool;
 import dev.apportion.api.ReplicaPoolSpec;
@@ -13,10 +14,13 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 
 /** Judges ReplicaPools. Pure. */
 final class PoolAdmission {
+
+    private static final double PERCENT = 100;
 
     private PoolAdmission() {}
 
@@ -50,7 +54,18 @@ final class PoolAdmission {
                 sites,
                 policy(spec.policy()).orElseThrow(),
                 spec.policy().type().name(),
-                spec.mode() == ReplicaPoolSpec.Mode.Observe));
+                spec.mode() == ReplicaPoolSpec.Mode.Observe,
+                behavior(spec.behavior())));
+    }
+
+    private static AdmittedPool.Behavior behavior(ReplicaPoolSpec.Behavior behavior) {
+        Integer cooldown = behavior.cooldownSeconds();
+        return new AdmittedPool.Behavior(
+                new Tolerance(
+                        behavior.actAbovePercent() / PERCENT,
+                        behavior.repairToPercent() / PERCENT,
+                        behavior.maxShiftPercent() / PERCENT),
+                cooldown == null ? OptionalInt.empty() : OptionalInt.of(cooldown));
     }
 
     /** The policy that is asked for; empty where it is not implemented. */
