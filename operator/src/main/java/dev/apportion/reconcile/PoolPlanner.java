@@ -85,13 +85,14 @@ public final class PoolPlanner {
                                 sites(demand, pool::priority, readySites)))
                         .toList());
         Standing standing = Standing.of(ready, ordered, past);
+        Occasion occasion = occasion(pool, all, ordered, past);
         Change change = LeastChange.of(
                 problem,
                 standing.running(),
                 pool.policy().allocate(problem),
                 pool.policy().aim(),
                 pool.behavior().tolerance(),
-                occasion(pool, all, ordered, past));
+                occasion);
         Allocation allocation = change.effect().allocation();
 
         List<PoolPlan.Stream> streams = new ArrayList<>();
@@ -117,7 +118,7 @@ public final class PoolPlanner {
                 rows(all, ready, problem, allocation, assessment),
                 streams,
                 pool,
-                course(change, past, standing, streams));
+                course(change, occasion, past, standing, streams));
     }
 
     private static Map<String, Double> shares(List<Member> ready, List<Allocation.Piece> pieces) {
@@ -174,7 +175,8 @@ public final class PoolPlanner {
                 .collect(Collectors.toSet());
     }
 
-    private static PoolPlan.Course course(Change change, Past past, Standing standing, List<PoolPlan.Stream> streams) {
+    private static PoolPlan.Course course(
+            Change change, Occasion occasion, Past past, Standing standing, List<PoolPlan.Stream> streams) {
         if (standing.running().shares().isEmpty()) {
             return PoolPlan.Course.NEW;
         }
@@ -199,12 +201,13 @@ public final class PoolPlanner {
                         ? "allocated anew: %s; %s".formatted(moved, reason)
                         : "kept: %s, as the policy has it".formatted(worst);
         };
-        boolean tooSoon = past.cooling() && effect.unfinished();
-        boolean goesOn = past.plan().map(before -> before.course().goesOn()).orElse(false);
-        return new PoolPlan.Course(
-                effect.unfinished() && !tooSoon ? what + "; more is to move" : what,
-                tooSoon || (past.cooling() && goesOn),
-                past.cooling() ? goesOn || effect.unfinished() : effect.unfinished());
+        boolean wentOn = past.plan().map(before -> before.course().goesOn()).orElse(false);
+        return switch (occasion) {
+            case COOLING -> new PoolPlan.Course(what, effect.unfinished() || wentOn, wentOn);
+            case DRIFT, INTENT ->
+                new PoolPlan.Course(
+                        effect.unfinished() ? what + "; more is to move" : what, false, effect.unfinished());
+        };
     }
 
     private static Set<Answer> answers(List<PoolPlan.Row> rows) {
