@@ -370,8 +370,6 @@ class ConditionsIT {
             value = {
                 "ZipfZones            | policy: {type: ZipfZones}",
                 "GlobalQueue          | policy: {type: GlobalQueue}",
-                "EqualRandom          | policy: {kSplittable: {split: EqualRandom}}",
-                "EqualScheduled       | policy: {kSplittable: {split: EqualScheduled}}",
                 "load                 | load: {podMetrics: {resource: cpu}}",
                 "healthCheck          | sites: [{name: m, endpoints: [{name: a, address: 192.0.2.1}], healthCheck:"
                         + " {tcp: {port: 80}}}]",
@@ -405,6 +403,8 @@ class ConditionsIT {
                 "policy: {type: LoadAverage}",
                 "policy: {type: Rating, rating: {mode: Best, dispatchPenalty: 100}}",
                 "policy: {type: KSplittable, seed: 3, kSplittable: {split: Optimal}}",
+                "policy: {type: KSplittable, seed: 3, kSplittable: {split: EqualRandom}}",
+                "policy: {kSplittable: {split: EqualScheduled}}",
                 "behavior: {actAbovePercent: 20, slowStart: {windowSeconds: 5}}",
                 "mode: Observe"
             })

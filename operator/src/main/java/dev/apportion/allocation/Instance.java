@@ -165,6 +165,26 @@ final class Instance {
         return List.of(said);
     }
 
+    /** The index of a canonical replica in the problem. */
+    int replicaIndex(int replica) {
+        return replicaAt[replica];
+    }
+
+    /** The index of a canonical stream in the problem. */
+    int streamIndex(int stream) {
+        return streamAt[stream];
+    }
+
+    /** A canonical load, in the units of the problem. */
+    double load(double canonical) {
+        return inUnits(canonical);
+    }
+
+    /** A load of the problem, in canonical units. */
+    double canonicalLoad(double load) {
+        return Math.scalb(load, -loadExponent);
+    }
+
     /** The position of a canonical replica in the order of names. */
     int nameRank(int replica) {
         return nameRank[replica];

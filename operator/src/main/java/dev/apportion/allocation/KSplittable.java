@@ -4,15 +4,28 @@ import dev.apportion.allocation.Allocation.Piece;
 import java.util.List;
 
 /**
- * The optimal k-splittable allocation: each stream in at most k pieces, which may differ in size, so that the largest load
- * is as small as possible, and then each lower one.
+ * A k-splittable allocation: each stream in at most k pieces.
  *
  * <p>Source: Agarwal et al., An Experimental Study of k-Splittable Scheduling for DNS-Based Traffic Allocation, Euro-Par
  * 2003. The bound is published beside the allocation; where the makespan meets it the allocation is proven optimal.
+ *
+ * @param split how streams are cut and where the pieces go
+ * @param seed what {@link Split#EQUAL_RANDOM} draws from
  */
-public record KSplittable() implements Policy {
+public record KSplittable(Split split, long seed) implements Policy {
+
+    /** How streams are cut and where the pieces go. */
+    public enum Split {
+        /** Pieces of any size, so that the largest load is as small as possible, and then each lower one. */
+        OPTIMAL,
+        /** Equal pieces on replicas that are drawn for each stream alone. */
+        EQUAL_RANDOM,
+        /** Equal pieces on the least loaded replicas, the stream of the highest rate first. */
+        EQUAL_SCHEDULED
+    }
+
     /*
-     * The algorithm, for n streams and m replicas.
+     * The algorithm of the optimal split, for n streams and m replicas.
      *
      * The problem is strongly NP-hard, already on identical replicas (Shachnai and Tamir, Algorithmica 32, 2002), but a greedy
      * packing at the right level nearly always meets the lower bound, which proves it optimal.
@@ -43,10 +56,37 @@ public record KSplittable() implements Policy {
      * (Overlap). Sorting dominates: O(n log n + n k log m) in all when the blocks fit, O(n + m + pieces) memory.
      */
 
+    /** The optimal split. */
+    public KSplittable() {
+        this(Split.OPTIMAL, 0);
+    }
+
     @Override
     public Allocation allocate(Problem problem) {
         Instance in = new Instance(problem);
         Splitting splitting = Splitting.of(in);
+        return switch (split) {
+            case OPTIMAL -> optimal(in, splitting);
+            case EQUAL_RANDOM -> equal(in, splitting, new RandomSpread(in, seed).pieces());
+            case EQUAL_SCHEDULED ->
+                equal(in, splitting, new RotatingSpread(in, RotatingSpread.Proportions.EQUAL).pieces());
+        };
+    }
+
+    @Override
+    public Aim aim() {
+        return switch (split) {
+            case OPTIMAL -> Aim.LEVELS;
+            case EQUAL_SCHEDULED -> Aim.EQUAL_PIECES;
+            case EQUAL_RANDOM -> Aim.AS_IS;
+        };
+    }
+
+    private static Allocation equal(Instance in, Splitting measure, List<List<Piece>> pieces) {
+        return in.allocation(pieces::get, measure.level(), measure.bound());
+    }
+
+    private static Allocation optimal(Instance in, Splitting splitting) {
         if (in.rated == in.n) {
             return in.allocation(splitting::pieces, splitting.level(), splitting.bound());
         }

@@ -14,4 +14,9 @@ public sealed interface Policy
                 KSplittable {
 
     Allocation allocate(Problem problem);
+
+    /** What of its allocation a running one has to keep up with. */
+    default Aim aim() {
+        return Aim.LOADS;
+    }
 }

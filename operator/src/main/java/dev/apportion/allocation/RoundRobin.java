@@ -15,4 +15,9 @@ public record RoundRobin() implements Policy {
         List<List<Piece>> pieces = new RotatingSpread(in, RotatingSpread.Proportions.EQUAL).pieces();
         return in.allocation(pieces::get, measure.level(), measure.bound());
     }
+
+    @Override
+    public Aim aim() {
+        return Aim.EQUAL_PIECES;
+    }
 }

@@ -15,4 +15,9 @@ public record WeightedRoundRobin() implements Policy {
         List<List<Piece>> pieces = new RotatingSpread(in, RotatingSpread.Proportions.BY_CAPACITY).pieces();
         return in.allocation(pieces::get, measure.level(), measure.bound());
     }
+
+    @Override
+    public Aim aim() {
+        return Aim.PIECES_BY_CAPACITY;
+    }
 }

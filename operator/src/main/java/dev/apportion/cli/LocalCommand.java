@@ -72,6 +72,7 @@ final class LocalCommand implements Callable<Integer> {
     private CommandSpec spec;
 
     private final Map<Ref, ZoneRecords> published = new TreeMap<>();
+    private @Nullable Plan last;
 
     @Override
     public Integer call() throws IOException, InterruptedException {
@@ -98,7 +99,12 @@ final class LocalCommand implements Callable<Integer> {
     }
 
     private Plan plan() throws ManifestException {
-        return Plan.of(Manifests.read(List.of(directory)), zone -> Optional.ofNullable(published.get(zone)));
+        Plan plan = Plan.of(
+                Manifests.read(List.of(directory)),
+                zone -> Optional.ofNullable(published.get(zone)),
+                Optional.ofNullable(last));
+        last = plan;
+        return plan;
     }
 
     private PublishedZones zones(Plan plan) throws IOException {

@@ -2,8 +2,11 @@ package dev.apportion.reconcile;
 
 import dev.apportion.allocation.Policy;
 import dev.apportion.allocation.Sample;
+import dev.apportion.allocation.Tolerance;
 import inet.ipaddr.IPAddress;
+import java.time.Duration;
 import java.util.List;
+import java.util.OptionalInt;
 
 /**
  * A ReplicaPool whose specification is valid.
@@ -13,11 +16,39 @@ import java.util.List;
  * @param policy how streams are spread
  * @param policyName the policy's name as users write it
  * @param observe true when nothing of it may be published
+ * @param behavior how change happens
  */
-public record AdmittedPool(Ref ref, List<Site> sites, Policy policy, String policyName, boolean observe) {
+public record AdmittedPool(
+        Ref ref, List<Site> sites, Policy policy, String policyName, boolean observe, Behavior behavior) {
 
     public AdmittedPool {
         sites = List.copyOf(sites);
+    }
+
+    /** A pool whose specification says nothing of how change happens. */
+    public AdmittedPool(Ref ref, List<Site> sites, Policy policy, String policyName, boolean observe) {
+        this(ref, sites, policy, policyName, observe, Behavior.DEFAULT);
+    }
+
+    /**
+     * How change happens.
+     *
+     * @param tolerance how far loads may be from what they shall be, and how much may move at a time
+     * @param cooldownSeconds the least time between two changes that can wait; empty for the default
+     */
+    public record Behavior(Tolerance tolerance, OptionalInt cooldownSeconds) {
+
+        static final Behavior DEFAULT = new Behavior(new Tolerance(0.1, 0.02, 1), OptionalInt.empty());
+
+        /** Until CoreDNS has read changed files. */
+        private static final int RELOAD_SECONDS = 2;
+
+        /** @param longestTtl the longest time for which an answer of the pool is remembered */
+        Duration cooldown(Duration longestTtl) {
+            return cooldownSeconds.isPresent()
+                    ? Duration.ofSeconds(cooldownSeconds.getAsInt())
+                    : longestTtl.plusSeconds(RELOAD_SECONDS);
+        }
     }
 
     /**

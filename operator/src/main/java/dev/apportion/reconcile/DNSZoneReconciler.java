@@ -88,6 +88,7 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
                 configMap -> Signals.raise(signals.zones, zonesOf(configMap)),
                 namespace -> housekeeping.execute(() -> readable(namespace)));
         this.publisher = new ZonePublisher(client, retryAfter, shards, mandate, meters);
+        desk.publishedBy(this::published);
     }
 
     @Override
@@ -226,6 +227,16 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
         }
         desk.stands(admitted.ref(), standing, servers);
         return outcome.retry();
+    }
+
+    private Desk.Published published(AdmittedZone zone) {
+        if (shards.unreadable(zone.ref().namespace()).isPresent()) {
+            return new Desk.Published.Unreadable();
+        }
+        return publisher
+                .published(zone)
+                .<Desk.Published>map(Desk.Published.Records::new)
+                .orElse(Desk.Published.NOTHING);
     }
 
     /** Many services share a pool, whose plan is looked up once for all of them. */

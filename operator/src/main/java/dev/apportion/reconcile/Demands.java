@@ -1,5 +1,6 @@
 package dev.apportion.reconcile;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -18,6 +19,14 @@ final class Demands {
             admission.zone(service.zone()).ifPresent(zone -> demands.addAll(of(service, zone, admission)));
         }
         return demands;
+    }
+
+    /** The longest time for which an answer of a pool is remembered. */
+    static Duration longestTtl(Ref pool, Admission admission) {
+        return Duration.ofSeconds(admission.servicesSharing(pool).stream()
+                .mapToInt(AdmittedService::ttlSeconds)
+                .max()
+                .orElse(0));
     }
 
     private static List<Demand> of(AdmittedService service, AdmittedZone zone, Admission admission) {

@@ -6,11 +6,13 @@ import dev.apportion.api.TrafficService;
 import dev.apportion.api.TrafficStream;
 import dev.apportion.reconcile.ZoneStanding.Servers;
 import dev.apportion.records.Host;
+import dev.apportion.records.ZoneRecords;
 import dev.apportion.telemetry.Meters;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
@@ -20,6 +22,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +40,9 @@ final class Desk {
 
     private static final double PERCENT = 100;
 
+    /** Clocks of different kinds may disagree by less than this. */
+    private static final Duration AFTER_COOLING = Duration.ofMillis(20);
+
     private final Clock clock;
     private final ClusterWorld world;
     private final Signals signals;
@@ -47,14 +53,35 @@ final class Desk {
     private final Map<Ref, PoolPlan> plans = new ConcurrentHashMap<>();
     private final Map<Ref, Object> planning = new ConcurrentHashMap<>();
     private final Map<Ref, PlanChange> changes = new ConcurrentHashMap<>();
+
+    /** When a pool was last seen to change, in nanoseconds of the monotonic clock. */
+    private final Map<Ref, Long> changed = new ConcurrentHashMap<>();
+
+    /** Pools that were planned before it was known what is published of them. */
+    private final Set<Ref> provisional = ConcurrentHashMap.newKeySet();
+
     private final Map<Ref, ZoneStanding> standings = new ConcurrentHashMap<>();
     private final Map<Ref, Servers> servers = new ConcurrentHashMap<>();
 
     /** Since when a changed plan waits to be written, by zone, in nanoseconds of the monotonic clock. */
     private final Map<Ref, Long> unwritten = new ConcurrentHashMap<>();
 
+    private volatile Function<AdmittedZone, Published> published = zone -> Published.NOTHING;
     private volatile boolean open;
     private volatile @Nullable Judgement latest;
+
+    /** What is known of what DNS says of a zone. */
+    sealed interface Published {
+
+        Published NOTHING = new Nothing();
+
+        record Records(ZoneRecords records) implements Published {}
+
+        record Nothing() implements Published {}
+
+        /** It cannot be read yet. */
+        record Unreadable() implements Published {}
+    }
 
     private record Judgement(long version, Admission admission) {}
 
@@ -64,6 +91,11 @@ final class Desk {
         this.clock = clock;
         this.world = world;
         this.signals = signals;
+    }
+
+    /** Says from where it is known what DNS says of a zone. */
+    void publishedBy(Function<AdmittedZone, Published> source) {
+        published = source;
     }
 
     Instant now() {
@@ -119,19 +151,71 @@ final class Desk {
     PoolPlan plan(AdmittedPool pool) {
         Ref ref = pool.ref();
         synchronized (planning.computeIfAbsent(ref, key -> new Object())) {
-            PoolPlan plan = PoolPlanner.plan(pool, Members.of(pool, world), Demands.of(ref, admission()));
-            PoolPlan before = plans.put(ref, plan);
+            Admission admission = admission();
+            PoolPlan before = provisional.contains(ref) ? null : plans.get(ref);
+            PoolPlan plan = PoolPlanner.plan(
+                    pool, Members.of(pool, world), Demands.of(ref, admission), past(pool, admission, before));
+            plans.put(ref, plan);
             if (!plan.equals(before)) {
                 log(plan, before == null ? Level.DEBUG : Level.INFO);
                 if (before != null && !plan.streams().equals(before.streams())) {
                     PlanChange change = PlanChange.between(before, plan, clock.instant());
                     changes.put(ref, change);
+                    changed.put(ref, System.nanoTime());
                     meters.planChanged(change.movedPercent() / PERCENT);
                 }
                 tellOf(plan, before);
             }
             return plan;
         }
+    }
+
+    private Past past(AdmittedPool pool, Admission admission, @Nullable PoolPlan before) {
+        Ref ref = pool.ref();
+        boolean complete = before != null
+                && before.streams().stream()
+                        .noneMatch(stream -> stream.answers().isEmpty());
+        List<ZoneRecords> records = new ArrayList<>();
+        boolean unknown = false;
+        if (!complete) {
+            for (Ref zone : admission.servicesSharing(ref).stream()
+                    .map(AdmittedService::zone)
+                    .collect(Collectors.toSet())) {
+                switch (admission.zone(zone).map(published).orElse(Published.NOTHING)) {
+                    case Published.Records(ZoneRecords found) -> records.add(found);
+                    case Published.Nothing nothing -> {}
+                    case Published.Unreadable unreadable -> unknown = true;
+                }
+            }
+        }
+        if (unknown) {
+            provisional.add(ref);
+        } else {
+            provisional.remove(ref);
+        }
+        return new Past(
+                Optional.ofNullable(before),
+                Past.answers(records),
+                !coolingFor(pool, admission).isZero());
+    }
+
+    /** How long the last change of a pool is too recent yet for another one that can wait. */
+    private Duration coolingFor(AdmittedPool pool, Admission admission) {
+        Long since = changed.get(pool.ref());
+        if (since == null) {
+            return Duration.ZERO;
+        }
+        Duration left = pool.behavior()
+                .cooldown(Demands.longestTtl(pool.ref(), admission))
+                .minusNanos(System.nanoTime() - since);
+        return left.isNegative() ? Duration.ZERO : left;
+    }
+
+    /** When a pool is to be planned again without anything else happening; empty if it need not. */
+    Optional<Duration> again(AdmittedPool pool) {
+        return known(pool.ref())
+                .filter(plan -> plan.course().isUnfinished())
+                .map(plan -> coolingFor(pool, admission()).plus(AFTER_COOLING));
     }
 
     private static void log(PoolPlan plan, Level level) {
@@ -141,6 +225,7 @@ final class Desk {
                 .addKeyValue("streams", plan.streams().size())
                 .addKeyValue("makespan", Statuses.decimal(plan.makespan()))
                 .addKeyValue("gap", Statuses.decimal(plan.optimalityGap()))
+                .addKeyValue("course", plan.course().what())
                 .log("Plan changed");
     }
 
@@ -166,7 +251,9 @@ final class Desk {
         Admission admission = admission();
         return admission.pool(pool).map(admitted -> {
             PoolPlan plan = plans.get(pool);
-            return plan != null && covers(plan, Demands.of(pool, admission)) ? plan : plan(admitted);
+            return plan != null && !provisional.contains(pool) && covers(plan, Demands.of(pool, admission))
+                    ? plan
+                    : plan(admitted);
         });
     }
 
@@ -189,6 +276,8 @@ final class Desk {
     void forgetPlan(Ref pool) {
         plans.remove(pool);
         changes.remove(pool);
+        changed.remove(pool);
+        provisional.remove(pool);
         planning.remove(pool);
     }
 

@@ -90,13 +90,19 @@ final class Findings {
                     Finding.ALLOCATED,
                     "ReplicasUnused",
                     "%d of %d ready replicas are in no answer: %s; maybe raise spec.maxReplicas of a service"
-                            .formatted(unused.size(), ready, listed(unused)));
+                                    .formatted(unused.size(), ready, listed(unused))
+                            + (plan.course().what().isEmpty()
+                                    ? ""
+                                    : "; " + plan.course().what()));
         }
         List<String> shared = plan.inSeveralSites();
         return Finding.yes(
                 Finding.ALLOCATED,
                 "Allocated",
                 "%d streams over %d replicas".formatted(plan.streams().size(), ready)
+                        + (plan.course().what().isEmpty()
+                                ? ""
+                                : "; " + plan.course().what())
                         + (shared.isEmpty()
                                 ? ""
                                 : "; the addresses of %s are in more than one site, and their capacity counts in each"

@@ -1,5 +1,6 @@
 package dev.apportion.reconcile;
 
+import dev.apportion.records.Answer;
 import dev.apportion.records.ZoneRecords;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,15 +35,36 @@ public record Plan(
      * @param published what DNS says of a zone now, where anything was published
      */
     public static Plan of(World world, Function<Ref, Optional<ZoneRecords>> published) {
+        return of(world, published, Optional.empty());
+    }
+
+    /**
+     * Plans a whole world anew. Pure.
+     *
+     * @param published what DNS says of a zone now, where anything was published
+     * @param before the plan that is in force, where there is one
+     */
+    public static Plan of(World world, Function<Ref, Optional<ZoneRecords>> published, Optional<Plan> before) {
         Admission admission = Admission.of(world);
         SortedMap<Ref, PoolPlan> pools = new TreeMap<>();
         List<Problem> problems = new ArrayList<>();
+        Map<String, List<Answer>> answers = Past.answers(admission.zones().keySet().stream()
+                .flatMap(zone -> published.apply(zone).stream())
+                .toList());
         collect(problems, "DNSZone", admission.zones());
         collect(problems, "ReplicaPool", admission.pools());
         admission
                 .pools()
                 .forEach((ref, judged) -> judged.value().ifPresent(pool -> {
-                    PoolPlan plan = PoolPlanner.plan(pool, Members.of(pool, world), Demands.of(ref, admission));
+                    PoolPlan plan = PoolPlanner.plan(
+                            pool,
+                            Members.of(pool, world),
+                            Demands.of(ref, admission),
+                            new Past(
+                                    before.flatMap(known ->
+                                            Optional.ofNullable(known.pools().get(ref))),
+                                    answers,
+                                    false));
                     pools.put(ref, plan);
                     Findings.missingServices(pool, world)
                             .ifPresent(missing -> problems.add(new Problem("ReplicaPool", ref, missing)));

@@ -68,10 +68,13 @@ record PlanChange(Instant time, double movedPercent, String reason) {
         if (!ready(before, Member::measured).equals(ready(after, Member::measured))) {
             return "LoadChanged";
         }
-        if (!demands(before).equals(demands(after))) {
+        if (!PoolPlanner.isSame(demands(before), demands(after))) {
             return "StreamsChanged";
         }
-        return before.policy().equals(after.policy()) ? "PoolChanged" : "PolicyChanged";
+        if (before.basis().equals(after.basis())) {
+            return demands(before).equals(demands(after)) ? "Continued" : "RatesChanged";
+        }
+        return before.policy().equals(after.policy()) ? "SitesChanged" : "PolicyChanged";
     }
 
     private static <T> Map<String, T> ready(PoolPlan plan, Function<Member, T> what) {

@@ -8,6 +8,7 @@ import dev.apportion.allocation.Policy;
 import dev.apportion.allocation.Rating;
 import dev.apportion.allocation.RoundRobin;
 import dev.apportion.allocation.Sample;
+import dev.apportion.allocation.Tolerance;
 import dev.apportion.allocation.WeightedLeastConnections;
 import dev.apportion.allocation.WeightedRoundRobin;
 import dev.apportion.api.Amount;
@@ -27,6 +28,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Judges ReplicaPools. Pure. */
 final class PoolAdmission {
+
+    private static final double PERCENT = 100;
 
     private PoolAdmission() {}
 
@@ -60,20 +63,38 @@ final class PoolAdmission {
                 sites,
                 policy(spec.policy()).orElseThrow(),
                 spec.policy().type().name(),
-                spec.mode() == ReplicaPoolSpec.Mode.Observe));
+                spec.mode() == ReplicaPoolSpec.Mode.Observe,
+                behavior(spec.behavior())));
     }
 
-    /** The policy of a type, with its parameters; empty where it is not implemented. */
+    private static AdmittedPool.Behavior behavior(ReplicaPoolSpec.Behavior behavior) {
+        Integer cooldown = behavior.cooldownSeconds();
+        return new AdmittedPool.Behavior(
+                new Tolerance(
+                        behavior.actAbovePercent() / PERCENT,
+                        behavior.repairToPercent() / PERCENT,
+                        behavior.maxShiftPercent() / PERCENT),
+                cooldown == null ? OptionalInt.empty() : OptionalInt.of(cooldown));
+    }
+
+    /** The policy that is asked for; empty where it is not implemented. */
     private static Optional<Policy> policy(ReplicaPoolSpec.Policy policy) {
         return switch (policy.type()) {
             case RoundRobin -> Optional.of(new RoundRobin());
             case WeightedRoundRobin -> Optional.of(new WeightedRoundRobin());
-            case KSplittable -> Optional.of(new KSplittable());
             case LeastConnections -> Optional.of(new LeastConnections());
             case WeightedLeastConnections -> Optional.of(leastConnections(policy.weightedLeastConnections()));
             case LoadAverage -> Optional.of(new LoadAverage());
             case Rating -> Optional.of(rating(policy.rating()));
             case ZipfZones, GlobalQueue -> Optional.empty();
+            case KSplittable ->
+                Optional.of(new KSplittable(
+                        switch (policy.kSplittable().split()) {
+                            case Optimal -> KSplittable.Split.OPTIMAL;
+                            case EqualRandom -> KSplittable.Split.EQUAL_RANDOM;
+                            case EqualScheduled -> KSplittable.Split.EQUAL_SCHEDULED;
+                        },
+                        policy.seed()));
         };
     }
 
@@ -102,10 +123,6 @@ final class PoolAdmission {
         ReplicaPoolSpec.Policy policy = spec.policy();
         if (policy(policy).isEmpty()) {
             return Optional.of("spec.policy.type " + policy.type());
-        }
-        if (policy.kSplittable().split() != ReplicaPoolSpec.Split.Optimal) {
-            return Optional.of(
-                    "spec.policy.kSplittable.split " + policy.kSplittable().split());
         }
         if (spec.load() != null) {
             return Optional.of("spec.load");

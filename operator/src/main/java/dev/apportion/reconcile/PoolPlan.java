@@ -21,6 +21,8 @@ import java.util.stream.Collectors;
  * @param worstOverLevel the largest load over level of a replica
  * @param replicas every member of the pool, by name
  * @param streams every stream of its services, by service and name
+ * @param basis the pool's specification that it follows from
+ * @param course what became of the allocation that was in force
  */
 public record PoolPlan(
         Ref pool,
@@ -31,7 +33,9 @@ public record PoolPlan(
         double optimalityGap,
         double worstOverLevel,
         List<Replica> replicas,
-        List<Stream> streams) {
+        List<Stream> streams,
+        AdmittedPool basis,
+        Course course) {
 
     public PoolPlan {
         replicas = List.copyOf(replicas);
@@ -48,11 +52,32 @@ public record PoolPlan(
      */
     public record Replica(Member member, double load, double level, double share, String because) {}
 
-    /** A stream and its answers; without answers when no replica is there for it. */
-    public record Stream(Demand demand, List<Row> answers) {
+    /**
+     * What became of the allocation that was in force.
+     *
+     * @param what in words; empty where none was
+     * @param waits whether something is to move once the last change is long enough ago
+     * @param goesOn whether more is to move than may at a time
+     */
+    public record Course(String what, boolean waits, boolean goesOn) {
+
+        static final Course NEW = new Course("", false, false);
+
+        boolean isUnfinished() {
+            return waits || goesOn;
+        }
+    }
+
+    /**
+     * A stream and its answers; without answers when no replica is there for it.
+     *
+     * @param shares the share of each replica that the answers stand for, by name
+     */
+    public record Stream(Demand demand, List<Row> answers, Map<String, Double> shares) {
 
         public Stream {
             answers = List.copyOf(answers);
+            shares = Map.copyOf(shares);
         }
     }
 

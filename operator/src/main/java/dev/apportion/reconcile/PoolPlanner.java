@@ -2,15 +2,20 @@ package dev.apportion.reconcile;
 
 import dev.apportion.allocation.Allocation;
 import dev.apportion.allocation.Assessment;
+import dev.apportion.allocation.Change;
 import dev.apportion.allocation.IntegerWeights;
+import dev.apportion.allocation.LeastChange;
+import dev.apportion.allocation.Occasion;
 import dev.apportion.allocation.Problem;
 import dev.apportion.allocation.Resolution;
+import dev.apportion.records.Answer;
 import dev.apportion.records.Answers;
 import inet.ipaddr.IPAddress;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -34,21 +39,39 @@ public final class PoolPlanner {
     /** Finer slots are taken when some share would be wrong by more than this part of itself: one slot in eight. */
     private static final double SLOT_TOLERANCE = 0.125;
 
+    private static final double PERCENT = 100;
+
     private PoolPlanner() {}
 
     /**
-     * Plans one pool.
+     * Plans one pool of which nothing was planned or published before.
      *
      * @param pool the admitted pool
      * @param members its replicas, with unique names, in any order
      * @param demands the streams of all services that share it, in any order
      */
     public static PoolPlan plan(AdmittedPool pool, List<Member> members, List<Demand> demands) {
+        return plan(pool, members, demands, Past.NONE);
+    }
+
+    /**
+     * Plans one pool, so that no more traffic moves than has to.
+     *
+     * @param pool the admitted pool
+     * @param members its replicas, with unique names, in any order
+     * @param demands the streams of all services that share it, in any order
+     * @param past what was planned and published before
+     */
+    public static PoolPlan plan(AdmittedPool pool, List<Member> members, List<Demand> demands, Past past) {
         List<Member> all =
                 members.stream().sorted(Comparator.comparing(Member::name)).toList();
         List<Member> ready = all.stream().filter(Member::isReady).toList();
         List<Demand> ordered =
                 demands.stream().sorted(Comparator.comparing(Demand::key)).toList();
+        Optional<PoolPlan> before = past.plan();
+        if (before.isPresent() && isUpToDate(before.get(), pool, all, ordered)) {
+            return before.get();
+        }
         Set<String> readySites = ready.stream().map(Member::site).collect(Collectors.toSet());
         Problem problem = new Problem(
                 ready.stream()
@@ -68,14 +91,26 @@ public final class PoolPlanner {
                                 Optional.empty(),
                                 demand.ttlSeconds()))
                         .toList());
-        Allocation allocation = pool.policy().allocate(problem);
+        Standing standing = Standing.of(ready, ordered, past);
+        Occasion occasion = occasion(pool, all, ordered, past);
+        Change change = LeastChange.of(
+                problem,
+                standing.running(),
+                pool.policy().allocate(problem),
+                pool.policy().aim(),
+                pool.behavior().tolerance(),
+                occasion);
+        Allocation allocation = change.effect().allocation();
 
         List<PoolPlan.Stream> streams = new ArrayList<>();
         List<List<Allocation.Piece>> published = new ArrayList<>();
         for (int s = 0; s < ordered.size(); s++) {
-            Rounded rounded =
-                    round(ready, allocation.streams().get(s), ordered.get(s).answers());
-            streams.add(new PoolPlan.Stream(ordered.get(s), rounded.rows()));
+            Demand demand = ordered.get(s);
+            List<Allocation.Piece> pieces = allocation.streams().get(s);
+            boolean kept = change.effect().kept().contains(demand.key());
+            Rounded rounded = round(ready, pieces, demand.answers(), kept ? standing.answers(demand) : List.of());
+            streams.add(new PoolPlan.Stream(
+                    demand, rounded.rows(), kept ? standing.shares(demand) : shares(ready, pieces)));
             published.add(rounded.pieces());
         }
         Assessment assessment = Assessment.of(problem, published, allocation);
@@ -88,7 +123,104 @@ public final class PoolPlanner {
                 assessment.optimalityGap(),
                 assessment.worstOverLevel(),
                 rows(all, ready, problem, allocation, assessment),
-                streams);
+                streams,
+                pool,
+                course(change, occasion, past, standing, streams));
+    }
+
+    private static Map<String, Double> shares(List<Member> ready, List<Allocation.Piece> pieces) {
+        return pieces.stream()
+                .collect(Collectors.toMap(piece -> ready.get(piece.replica()).name(), Allocation.Piece::share));
+    }
+
+    private static boolean isUpToDate(PoolPlan plan, AdmittedPool pool, List<Member> members, List<Demand> demands) {
+        return !plan.course().isUnfinished()
+                && plan.basis().equals(pool)
+                && plan.replicas().stream()
+                        .map(PoolPlan.Replica::member)
+                        .toList()
+                        .equals(members)
+                && plan.streams().stream().map(PoolPlan.Stream::demand).toList().equals(demands);
+    }
+
+    /** What is declared, and what replicas there are, takes effect at once; what rates are can wait. */
+    private static Occasion occasion(AdmittedPool pool, List<Member> members, List<Demand> demands, Past past) {
+        if (past.plan().isEmpty()) {
+            return Occasion.DRIFT;
+        }
+        PoolPlan before = past.plan().get();
+        if (!pool.equals(before.basis())
+                || !isSame(
+                        before.streams().stream().map(PoolPlan.Stream::demand).toList(), demands)
+                || !whatServes(before.replicas().stream()
+                                .map(PoolPlan.Replica::member)
+                                .toList())
+                        .equals(whatServes(members))) {
+            return Occasion.INTENT;
+        }
+        if (past.cooling()) {
+            return Occasion.COOLING;
+        }
+        return before.course().goesOn() ? Occasion.INTENT : Occasion.DRIFT;
+    }
+
+    /** Whether demands differ in nothing but their rates, as far as it matters where their traffic goes. */
+    static boolean isSame(List<Demand> some, List<Demand> others) {
+        return whatIsAsked(some).equals(whatIsAsked(others));
+    }
+
+    private static Set<List<Object>> whatIsAsked(List<Demand> demands) {
+        return demands.stream()
+                .map(demand -> List.<Object>of(demand.key(), demand.maxReplicas(), demand.answers(), demand.sites()))
+                .collect(Collectors.toSet());
+    }
+
+    private static Set<List<Object>> whatServes(List<Member> members) {
+        return members.stream()
+                .filter(Member::isReady)
+                .map(member -> List.<Object>of(member.name(), member.site(), member.capacity(), member.addresses()))
+                .collect(Collectors.toSet());
+    }
+
+    private static PoolPlan.Course course(
+            Change change, Occasion occasion, Past past, Standing standing, List<PoolPlan.Stream> streams) {
+        if (standing.running().shares().isEmpty()) {
+            return PoolPlan.Course.NEW;
+        }
+        Change.Effect effect = change.effect();
+        boolean changed = streams.stream()
+                .anyMatch(stream -> !standing.answers(stream.demand()).isEmpty()
+                        && !Set.copyOf(standing.answers(stream.demand())).equals(answers(stream.answers())));
+        String worst = String.format(Locale.ROOT, "worst load %.2f of its level", effect.worst());
+        String moved = String.format(
+                Locale.ROOT,
+                "moved %.1f%% of the traffic, %.1f%% had to",
+                PERCENT * effect.moved(),
+                PERCENT * effect.unavoidable());
+        String what = switch (change) {
+            case Change.Kept(Change.Effect same, String reason) -> "kept: %s, %s".formatted(worst, reason);
+            case Change.Repaired(Change.Effect some, String reason) ->
+                changed
+                        ? "repaired: %s; %s, %s".formatted(moved, worst, reason)
+                        : "kept: %s, %s".formatted(worst, reason);
+            case Change.Resolved(Change.Effect other, String reason) ->
+                changed
+                        ? "allocated anew: %s; %s".formatted(moved, reason)
+                        : "kept: %s, as the policy has it".formatted(worst);
+        };
+        boolean wentOn = past.plan().map(before -> before.course().goesOn()).orElse(false);
+        return switch (occasion) {
+            case COOLING -> new PoolPlan.Course(what, effect.unfinished() || wentOn, wentOn);
+            case DRIFT, INTENT ->
+                new PoolPlan.Course(
+                        effect.unfinished() ? what + "; more is to move" : what, false, effect.unfinished());
+        };
+    }
+
+    private static Set<Answer> answers(List<PoolPlan.Row> rows) {
+        return rows.stream()
+                .map(row -> new Answer(row.address(), row.replica(), row.weight()))
+                .collect(Collectors.toSet());
     }
 
     private static int maxReplicas(Demand demand, int ready) {
@@ -124,7 +256,13 @@ public final class PoolPlanner {
         }
     }
 
-    private static Rounded round(List<Member> ready, List<Allocation.Piece> pieces, Answers answers) {
+    /**
+     * Makes integers of shares.
+     *
+     * @param last the answers that stand for these shares already, and stay as they are; empty for none
+     */
+    private static Rounded round(
+            List<Member> ready, List<Allocation.Piece> pieces, Answers answers, List<Answer> last) {
         List<PoolPlan.Row> rows = new ArrayList<>();
         Map<Integer, Double> sums = new TreeMap<>();
         int families = 0;
@@ -134,8 +272,12 @@ public final class PoolPlanner {
                 continue;
             }
             families++;
-            double[] shares = carried.stream().mapToDouble(Carried::share).toArray();
-            int[] weights = weights(shares, answers);
+            int[] weights = weights(
+                    carried,
+                    answers,
+                    last.stream()
+                            .filter(answer -> answer.address().isIPv6() == ipv6)
+                            .toList());
             double sum = IntStream.of(weights).sum();
             for (int i = 0; i < weights.length; i++) {
                 if (weights[i] == 0) {
@@ -157,6 +299,19 @@ public final class PoolPlanner {
                 sums.entrySet().stream()
                         .map(entry -> new Allocation.Piece(entry.getKey(), entry.getValue() / divisor))
                         .toList());
+    }
+
+    private static int[] weights(List<Carried> carried, Answers answers, List<Answer> last) {
+        int[] kept = last.stream()
+                .sorted(Comparator.comparing(Answer::address))
+                .mapToInt(Answer::weight)
+                .toArray();
+        List<IPAddress> addresses = carried.stream().map(Carried::address).toList();
+        if (fits(kept, answers)
+                && last.stream().map(Answer::address).sorted().toList().equals(addresses)) {
+            return kept;
+        }
+        return weights(carried.stream().mapToDouble(Carried::share).toArray(), answers);
     }
 
     private static List<Carried> carried(List<Member> ready, List<Allocation.Piece> pieces, boolean ipv6) {

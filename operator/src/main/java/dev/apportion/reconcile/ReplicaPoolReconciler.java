@@ -15,6 +15,7 @@ import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
 import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -22,6 +23,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Plans pools. */
@@ -130,6 +132,11 @@ final class ReplicaPoolReconciler implements Reconciler<ReplicaPool> {
         Optional<PoolPlan> plan = judged.value().map(desk::plan);
         writer.recall(pool);
         ReplicaPoolStatus status = statuses.pool(pool, judged, plan, desk.lastChange(Ref.of(pool)), desk.world());
-        return writer.write(pool, new ReplicaPool(), status);
+        UpdateControl<ReplicaPool> update = writer.write(pool, new ReplicaPool(), status);
+        Optional<Duration> again = judged.value().flatMap(desk::again);
+        Stream.concat(update.getScheduleDelay().map(Duration::ofMillis).stream(), again.stream())
+                .min(Duration::compareTo)
+                .ifPresent(update::rescheduleAfter);
+        return update;
     }
 }

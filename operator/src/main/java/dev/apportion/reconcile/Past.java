@@ -1,0 +1,41 @@
+package dev.apportion.reconcile;
+
+import dev.apportion.records.Answer;
+import dev.apportion.records.Host;
+import dev.apportion.records.HostStream;
+import dev.apportion.records.ZoneRecords;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What a new plan of a pool has to reckon with.
+ *
+ * @param plan the plan that is in force; empty where none is known, as after a start
+ * @param published what DNS says of each stream, by {@link Demand#key()}; counts for the streams that the plan says nothing of
+ * @param cooling whether the last change is too recent for another one that can wait
+ */
+public record Past(Optional<PoolPlan> plan, Map<String, List<Answer>> published, boolean cooling) {
+
+    /** Nothing was planned or published before. */
+    public static final Past NONE = new Past(Optional.empty(), Map.of(), false);
+
+    public Past {
+        published = Map.copyOf(published);
+    }
+
+    /** The answers in records, by the service and the stream that they belong to. */
+    static Map<String, List<Answer>> answers(Collection<ZoneRecords> zones) {
+        Map<String, List<Answer>> answers = new HashMap<>();
+        for (ZoneRecords zone : zones) {
+            for (Host host : zone.hosts()) {
+                for (HostStream stream : host.streams()) {
+                    answers.put(host.owner() + "/" + stream.stream(), stream.answers());
+                }
+            }
+        }
+        return answers;
+    }
+}
