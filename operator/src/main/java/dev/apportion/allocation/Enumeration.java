@@ -13,10 +13,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class Enumeration {
 
-    private static final int MOST_STREAMS = 6;
+    private static final int MOST_STREAMS = 8;
     private static final int MOST_REPLICAS = 16;
 
-    /** Most choices that are tried: some milliseconds. */
+    /** Most choices that are tried: some hundredths of a second. */
     private static final int MOST_TRIALS = 300_000;
 
     /** What counts as lower, relatively. */

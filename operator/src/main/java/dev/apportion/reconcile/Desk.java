@@ -158,10 +158,12 @@ final class Desk {
             plans.put(ref, plan);
             if (!plan.equals(before)) {
                 log(plan, before == null ? Level.DEBUG : Level.INFO);
-                if (before != null && !plan.streams().equals(before.streams())) {
+                if (plan.course().moved()) {
+                    changed.put(ref, System.nanoTime());
+                }
+                if (before != null && !plan.answers().equals(before.answers())) {
                     PlanChange change = PlanChange.between(before, plan, clock.instant());
                     changes.put(ref, change);
-                    changed.put(ref, System.nanoTime());
                     meters.planChanged(change.movedPercent() / PERCENT);
                 }
                 tellOf(plan, before);

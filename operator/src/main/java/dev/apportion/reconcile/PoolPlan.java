@@ -56,12 +56,13 @@ public record PoolPlan(
      * What became of the allocation that was in force.
      *
      * @param what in words; empty where none was
+     * @param moved whether other answers are given than before
      * @param waits whether something is to move once the last change is long enough ago
      * @param goesOn whether more is to move than may at a time
      */
-    public record Course(String what, boolean waits, boolean goesOn) {
+    public record Course(String what, boolean moved, boolean waits, boolean goesOn) {
 
-        static final Course NEW = new Course("", false, false);
+        static final Course NEW = new Course("", false, false, false);
 
         boolean isUnfinished() {
             return waits || goesOn;
@@ -89,6 +90,12 @@ public record PoolPlan(
      * @param share the part of the stream's clients of this address family that is sent here, 0 to 1
      */
     public record Row(IPAddress address, String replica, int weight, double share) {}
+
+    /** The answers of every stream, by {@link Demand#key()}. */
+    Map<String, List<Row>> answers() {
+        return streams.stream()
+                .collect(Collectors.toMap(stream -> stream.demand().key(), Stream::answers));
+    }
 
     /** The stream of a service by its name, empty for the implicit one. */
     public Optional<Stream> stream(Ref service, String stream) {

@@ -210,10 +210,10 @@ public final class PoolPlanner {
         };
         boolean wentOn = past.plan().map(before -> before.course().goesOn()).orElse(false);
         return switch (occasion) {
-            case COOLING -> new PoolPlan.Course(what, effect.unfinished() || wentOn, wentOn);
+            case COOLING -> new PoolPlan.Course(what, changed, effect.unfinished() || wentOn, wentOn);
             case DRIFT, INTENT ->
                 new PoolPlan.Course(
-                        effect.unfinished() ? what + "; more is to move" : what, false, effect.unfinished());
+                        effect.unfinished() ? what + "; more is to move" : what, changed, false, effect.unfinished());
         };
     }
 

@@ -4,6 +4,7 @@ import dev.apportion.allocation.Problem.Replica;
 import dev.apportion.allocation.Problem.Stream;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * The least makespan of a tiny problem, by trying every choice of replicas for every stream. For a choice, the least makespan
@@ -59,6 +60,19 @@ final class Optimum {
     }
 
     private double makespan(int[] chosen) {
+        return makespan(problem, streams, chosen);
+    }
+
+    /**
+     * The least makespan where it is chosen which replicas each stream uses.
+     *
+     * @param chosen the replicas of each stream of the problem, as bits
+     */
+    static double ofChoice(Problem problem, int[] chosen) {
+        return makespan(problem, IntStream.range(0, chosen.length).boxed().toList(), chosen);
+    }
+
+    private static double makespan(Problem problem, List<Integer> streams, int[] chosen) {
         double makespan = 0;
         for (int some = 1; some < 1 << chosen.length; some++) {
             int union = 0;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import dev.apportion.allocation.KSplittable;
 import dev.apportion.allocation.Policy;
 import dev.apportion.allocation.RoundRobin;
+import dev.apportion.allocation.Sample;
 import dev.apportion.allocation.Tolerance;
 import dev.apportion.records.Addresses;
 import dev.apportion.records.Answer;
@@ -36,7 +37,7 @@ class CourseTest {
     private static AdmittedPool pool(Policy policy, Tolerance tolerance) {
         return new AdmittedPool(
                 new Ref("web", "shop"),
-                List.of(new AdmittedPool.Site("main", 0, 1, new AdmittedPool.Source.Fixed(List.of()))),
+                List.of(new AdmittedPool.Site("main", 0, 1, 1, new AdmittedPool.Source.Fixed(List.of()))),
                 policy,
                 "KSplittable",
                 false,
@@ -48,6 +49,8 @@ class CourseTest {
                 name,
                 "main",
                 capacity,
+                1,
+                Sample.NONE,
                 Arrays.stream(addresses).map(CourseTest::address).toList(),
                 state,
                 List.of());
@@ -72,6 +75,7 @@ class CourseTest {
                 rate,
                 k == 0 ? OptionalInt.empty() : OptionalInt.of(k),
                 Answers.Single,
+                15,
                 Set.of(),
                 List.of());
     }
