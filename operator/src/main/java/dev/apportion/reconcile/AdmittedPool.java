@@ -25,9 +25,10 @@ public record AdmittedPool(Ref ref, List<Site> sites, Policy policy, String poli
      * @param name its name
      * @param priority a site serves only while no site with a lower number has a ready replica
      * @param capacity requests/s that one of its replicas bears, where nothing else is said
+     * @param concurrency requests that one of its replicas serves at once
      * @param source where its replicas come from
      */
-    public record Site(String name, int priority, double capacity, Source source) {}
+    public record Site(String name, int priority, double capacity, int concurrency, Source source) {}
 
     /** Where the replicas of a site come from. */
     public sealed interface Source {
@@ -57,5 +58,13 @@ public record AdmittedPool(Ref ref, List<Site> sites, Policy policy, String poli
                 .mapToInt(Site::priority)
                 .findFirst()
                 .orElse(0);
+    }
+
+    int concurrency(String site) {
+        return sites.stream()
+                .filter(candidate -> candidate.name().equals(site))
+                .mapToInt(Site::concurrency)
+                .findFirst()
+                .orElse(1);
     }
 }

@@ -2,6 +2,7 @@ package dev.apportion.reconcile;
 
 import inet.ipaddr.IPAddress;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -11,8 +12,10 @@ import java.util.Set;
  * @param clients the blocks that its clients ask from; empty for everyone whom no other stream names
  * @param rate requests/s; zero when it says nothing
  * @param sites the sites that may serve it; empty for all
+ * @param home the site that is local to its clients; empty if it names none
  */
-public record AdmittedStream(Ref ref, Ref service, List<IPAddress> clients, double rate, Set<String> sites) {
+public record AdmittedStream(
+        Ref ref, Ref service, List<IPAddress> clients, double rate, Set<String> sites, Optional<String> home) {
 
     public AdmittedStream {
         clients = List.copyOf(clients);

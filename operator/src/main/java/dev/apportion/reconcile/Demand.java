@@ -3,6 +3,7 @@ package dev.apportion.reconcile;
 import dev.apportion.records.Answers;
 import inet.ipaddr.IPAddress;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 
@@ -16,6 +17,8 @@ import java.util.Set;
  * @param maxReplicas k, the most replicas that its answers may use; empty for the default of the kind of answers
  * @param answers how many addresses one response holds
  * @param sites the sites that may serve it; empty for all
+ * @param home the site that is local to its clients; empty if none is
+ * @param ttlSeconds the time to live of its answers
  * @param clients the address blocks that its clients ask from; empty for everyone else
  */
 public record Demand(
@@ -26,6 +29,8 @@ public record Demand(
         OptionalInt maxReplicas,
         Answers answers,
         Set<String> sites,
+        Optional<String> home,
+        int ttlSeconds,
         List<IPAddress> clients) {
 
     /** Its name for people. */

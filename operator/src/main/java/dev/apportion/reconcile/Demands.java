@@ -2,6 +2,7 @@ package dev.apportion.reconcile;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /** Gathers the streams of the services that share a pool. Pure. */
@@ -33,6 +34,8 @@ final class Demands {
                     service.maxReplicas(),
                     zone.coreDns().answers(),
                     stream.sites(),
+                    stream.home(),
+                    service.ttlSeconds(),
                     stream.clients()));
         }
         if (!everyoneElse) {
@@ -44,6 +47,8 @@ final class Demands {
                     service.maxReplicas(),
                     zone.coreDns().answers(),
                     Set.of(),
+                    Optional.empty(),
+                    service.ttlSeconds(),
                     List.of()));
         }
         return demands;

@@ -1,9 +1,11 @@
 package dev.apportion.reconcile;
 
+import dev.apportion.allocation.GlobalQueue;
 import dev.apportion.allocation.KSplittable;
 import dev.apportion.allocation.Policy;
 import dev.apportion.allocation.RoundRobin;
 import dev.apportion.allocation.WeightedRoundRobin;
+import dev.apportion.allocation.ZipfZones;
 import dev.apportion.api.ReplicaPool;
 import dev.apportion.api.ReplicaPoolSpec;
 import dev.apportion.records.Addresses;
@@ -17,6 +19,8 @@ import java.util.Set;
 
 /** Judges ReplicaPools. Pure. */
 final class PoolAdmission {
+
+    private static final double MILLIS_PER_SECOND = 1000;
 
     private PoolAdmission() {}
 
@@ -39,7 +43,7 @@ final class PoolAdmission {
             switch (source(site)) {
                 case Parsed.Value<AdmittedPool.Source>(AdmittedPool.Source source) ->
                     sites.add(new AdmittedPool.Site(
-                            site.name(), site.priority(), site.capacity().value(), source));
+                            site.name(), site.priority(), site.capacity().value(), site.concurrency(), source));
                 case Parsed.Invalid<AdmittedPool.Source>(String problem) -> {
                     return Judged.rejected("InvalidSpec", "spec.sites[%s]: %s".formatted(site.name(), problem));
                 }
@@ -48,25 +52,42 @@ final class PoolAdmission {
         return Judged.admitted(new AdmittedPool(
                 Ref.of(pool),
                 sites,
-                policy(spec.policy().type()).orElseThrow(),
+                policy(spec.policy()).orElseThrow(),
                 spec.policy().type().name(),
                 spec.mode() == ReplicaPoolSpec.Mode.Observe));
     }
 
-    /** The policy of a type; empty where it is not implemented. */
-    private static Optional<Policy> policy(ReplicaPoolSpec.PolicyType type) {
-        return switch (type) {
+    /** The policy as it is specified; empty where it is not implemented. */
+    private static Optional<Policy> policy(ReplicaPoolSpec.Policy policy) {
+        return switch (policy.type()) {
             case RoundRobin -> Optional.of(new RoundRobin());
             case WeightedRoundRobin -> Optional.of(new WeightedRoundRobin());
             case KSplittable -> Optional.of(new KSplittable());
-            case LeastConnections, WeightedLeastConnections, LoadAverage, Rating, ZipfZones, GlobalQueue ->
-                Optional.empty();
+            case ZipfZones -> Optional.of(zipfZones(policy.zipfZones()));
+            case GlobalQueue -> Optional.of(globalQueue(policy.globalQueue()));
+            case LeastConnections, WeightedLeastConnections, LoadAverage, Rating -> Optional.empty();
         };
+    }
+
+    private static ZipfZones zipfZones(ReplicaPoolSpec.ZipfZonesParameters parameters) {
+        ZipfZones.Zones zones = switch (parameters.zones()) {
+            case Three -> ZipfZones.Zones.Three;
+            case Continuous -> ZipfZones.Zones.Continuous;
+        };
+        return new ZipfZones(zones, parameters.maxVariationPercent(), parameters.bytesPerKey());
+    }
+
+    private static GlobalQueue globalQueue(ReplicaPoolSpec.GlobalQueueParameters parameters) {
+        return new GlobalQueue(
+                parameters.reclaim(),
+                parameters.linkBudget(),
+                parameters.targetWaitMillis() / MILLIS_PER_SECOND,
+                parameters.serviceTimeMillis() / MILLIS_PER_SECOND);
     }
 
     private static Optional<String> notImplemented(ReplicaPoolSpec spec) {
         ReplicaPoolSpec.Policy policy = spec.policy();
-        if (policy(policy.type()).isEmpty()) {
+        if (policy(policy).isEmpty()) {
             return Optional.of("spec.policy.type " + policy.type());
         }
         if (policy.kSplittable().split() != ReplicaPoolSpec.Split.Optimal) {

@@ -5,6 +5,7 @@ import dev.apportion.allocation.Assessment;
 import dev.apportion.allocation.IntegerWeights;
 import dev.apportion.allocation.Problem;
 import dev.apportion.allocation.Resolution;
+import dev.apportion.allocation.Sample;
 import dev.apportion.records.Answers;
 import inet.ipaddr.IPAddress;
 import java.util.ArrayList;
@@ -51,14 +52,21 @@ public final class PoolPlanner {
         Set<String> readySites = ready.stream().map(Member::site).collect(Collectors.toSet());
         Problem problem = new Problem(
                 ready.stream()
-                        .map(member -> new Problem.Replica(member.name(), member.site(), member.capacity()))
+                        .map(member -> new Problem.Replica(
+                                member.name(),
+                                member.site(),
+                                member.capacity(),
+                                pool.concurrency(member.site()),
+                                Sample.NONE))
                         .toList(),
                 ordered.stream()
                         .map(demand -> new Problem.Stream(
                                 demand.key(),
                                 demand.rate(),
                                 maxReplicas(demand, ready.size()),
-                                sites(demand, pool::priority, readySites)))
+                                sites(demand, pool::priority, readySites),
+                                demand.home(),
+                                demand.ttlSeconds()))
                         .toList());
         Allocation allocation = pool.policy().allocate(problem);
 

@@ -64,7 +64,12 @@ final class StreamAdmission {
                     "ServiceNotAccepted", "the TrafficService %s is itself not accepted".formatted(serviceRef));
         }
         AdmittedStream admitted = new AdmittedStream(
-                ref, serviceRef, clients, spec.rate() == null ? 0 : spec.rate().value(), Set.copyOf(spec.sites()));
+                ref,
+                serviceRef,
+                clients,
+                spec.rate() == null ? 0 : spec.rate().value(),
+                Set.copyOf(spec.sites()),
+                Optional.ofNullable(spec.home()));
         Optional<AdmittedPool> pool = pools.apply(service.value().get().pool());
         Optional<String> unknown = pool.flatMap(found -> unknownSite(spec, found));
         return unknown.map(site -> Judged.admittedUnresolved(

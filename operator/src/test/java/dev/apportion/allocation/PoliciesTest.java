@@ -29,7 +29,13 @@ import org.junit.jupiter.api.Test;
 /** What every policy promises, on problems of all shapes: capacities from 1e-6 to 1e12, sites, k below and above m. */
 class PoliciesTest {
 
-    private static final List<Policy> POLICIES = List.of(new RoundRobin(), new WeightedRoundRobin(), new KSplittable());
+    private static final List<Policy> POLICIES = List.of(
+            new RoundRobin(),
+            new WeightedRoundRobin(),
+            new KSplittable(),
+            new ZipfZones(ZipfZones.Zones.Three, 5, 1),
+            new ZipfZones(ZipfZones.Zones.Continuous, 5, 1),
+            new GlobalQueue(true, 8, 0.1, 0.01));
 
     @Provide
     Arbitrary<Problem> problems() {

@@ -13,6 +13,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Random;
 import java.util.Set;
@@ -62,6 +63,8 @@ class PoolPlannerTest {
                 k == 0 ? OptionalInt.empty() : OptionalInt.of(k),
                 answers,
                 Set.of(sites),
+                Optional.empty(),
+                15,
                 List.of());
     }
 
@@ -70,7 +73,7 @@ class PoolPlannerTest {
     }
 
     private static AdmittedPool.Site site(String name, int priority) {
-        return new AdmittedPool.Site(name, priority, 1, new AdmittedPool.Source.Fixed(List.of()));
+        return new AdmittedPool.Site(name, priority, 1, 1, new AdmittedPool.Source.Fixed(List.of()));
     }
 
     private static PoolPlan plan(List<Member> members, Demand... demands) {
