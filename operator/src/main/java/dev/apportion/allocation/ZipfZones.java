@@ -40,8 +40,7 @@ public record ZipfZones(Zones zones, double maxVariationPercent, long bytesPerKe
      * level: consistent hashing with bounded loads (Mirrokni, Thorup, Zadimoghaddam, SODA 2018). So that a replica that
      * comes or goes moves few keys, and no replica is overloaded by bad luck.
      *
-     * Streams without a rate are cold beside others that have one, and their number is bounded like the loads. If none has a
-     * rate, nothing is known of frequencies, and all are shared out by capacity.
+     * Of streams without a rate nothing is known; they are shared out by capacity.
      */
 
     @Override
@@ -107,15 +106,6 @@ public record ZipfZones(Zones zones, double maxVariationPercent, long bytesPerKe
 
         void place() {
             int[] rated = served(0, in.rated);
-            int[] unrated = served(in.rated, in.n);
-            if (rated.length == 0) {
-                List<List<Piece>> byCapacity = RotatingSpread.unrated(in, load);
-                for (int stream : unrated) {
-                    pieces.set(stream, byCapacity.get(stream));
-                    count(stream, in.limit[stream]);
-                }
-                return;
-            }
             int[] copies = cut(keys(rated)).copies;
             double bound = 1 + BOUND * maxVariationPercent / PERCENT;
             // What is on all replicas first, so that the others find the loads that it leaves.
@@ -128,13 +118,13 @@ public record ZipfZones(Zones zones, double maxVariationPercent, long bytesPerKe
             Arrays.setAll(most, i -> bound * level[i]);
             for (int r = 0; r < rated.length; r++) {
                 if (pieces.get(rated[r]).isEmpty()) {
-                    onSome(rated[r], copies[r], in.rate[rated[r]], load, most);
+                    onSome(rated[r], copies[r], most);
                 }
             }
-            double[] keys = new double[in.m];
-            double[] mostKeys = nominal(unrated, bound);
-            for (int stream : unrated) {
-                onSome(stream, 1, 1, keys, mostKeys);
+            List<List<Piece>> byCapacity = RotatingSpread.unrated(in, load);
+            for (int stream : served(in.rated, in.n)) {
+                pieces.set(stream, byCapacity.get(stream));
+                count(stream, in.limit[stream]);
             }
         }
 
@@ -166,28 +156,6 @@ public record ZipfZones(Zones zones, double maxVariationPercent, long bytesPerKe
             return new KeyZones.Keys(parts, eligible, limit);
         }
 
-        /** The most streams without rate of each replica, in units of capacity: what evenly filled classes would give it. */
-        private double[] nominal(int[] streams, double bound) {
-            double[] ofClass = new double[rings.length];
-            for (int stream : streams) {
-                ofClass[in.streamClass[stream]]++;
-            }
-            double[] most = new double[in.m];
-            for (int c = 0; c < ofClass.length; c++) {
-                if (ofClass[c] > 0) {
-                    int[] replicas = in.eligibleReplicas(c);
-                    double capacity = capacity(replicas);
-                    for (int replica : replicas) {
-                        most[replica] += bound * ofClass[c] / capacity;
-                    }
-                }
-            }
-            for (int i = 0; i < in.m; i++) {
-                most[i] = Math.max(most[i], 1 / in.capacity[i]);
-            }
-            return most;
-        }
-
         private void onAll(int stream) {
             int c = in.streamClass[stream];
             int[] replicas = ring(c).replicas;
@@ -202,17 +170,17 @@ public record ZipfZones(Zones zones, double maxVariationPercent, long bytesPerKe
             count(stream, replicas.length);
         }
 
-        private void onSome(int stream, int copies, double rate, double[] loads, double[] most) {
-            int[] chosen = choose(stream, copies, rate / copies, loads, most);
+        private void onSome(int stream, int copies, double[] most) {
+            int[] chosen = choose(stream, copies, in.rate[stream] / copies, most);
             double capacity = capacity(chosen);
             for (int replica : chosen) {
-                loads[replica] += rate / capacity;
+                load[replica] += in.rate[stream] / capacity;
             }
             pieces.set(stream, byCapacity(chosen));
             count(stream, copies);
         }
 
-        private int[] choose(int stream, int copies, double part, double[] loads, double[] most) {
+        private int[] choose(int stream, int copies, double part, double[] most) {
             Ring ring = ring(in.streamClass[stream]);
             int[] chosen = new int[copies];
             int count = 0;
@@ -227,7 +195,7 @@ public record ZipfZones(Zones zones, double maxVariationPercent, long bytesPerKe
                     continue;
                 }
                 seenBy[replica] = stream;
-                if (loads[replica] + part / in.capacity[replica] <= most[replica]) {
+                if (load[replica] + part / in.capacity[replica] <= most[replica]) {
                     chosen[count++] = replica;
                 } else {
                     full.add(replica);
@@ -235,7 +203,7 @@ public record ZipfZones(Zones zones, double maxVariationPercent, long bytesPerKe
             }
             if (count < copies) {
                 full.sort((a, b) -> {
-                    int byExcess = Double.compare(excess(a, part, loads, most), excess(b, part, loads, most));
+                    int byExcess = Double.compare(excess(a, part, most), excess(b, part, most));
                     return byExcess != 0 ? byExcess : Integer.compare(a, b);
                 });
                 for (int replica : full) {
@@ -254,8 +222,8 @@ public record ZipfZones(Zones zones, double maxVariationPercent, long bytesPerKe
             return chosen;
         }
 
-        private double excess(int replica, double part, double[] loads, double[] most) {
-            return (loads[replica] + part / in.capacity[replica]) / most[replica];
+        private double excess(int replica, double part, double[] most) {
+            return (load[replica] + part / in.capacity[replica]) / most[replica];
         }
 
         private Ring ring(int c) {

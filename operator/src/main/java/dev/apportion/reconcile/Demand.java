@@ -12,6 +12,7 @@ import java.util.Set;
  *
  * @param service the TrafficService
  * @param stream the name of the TrafficStream, empty for the implicit one
+ * @param key the name below the service's host name, where it is one of the stream's keys; empty where it is none
  * @param hostname the canonical host name that its clients ask for
  * @param rate requests/s; zero when nothing is known
  * @param maxReplicas k, the most replicas that its answers may use; empty for the default of the kind of answers
@@ -24,6 +25,7 @@ import java.util.Set;
 public record Demand(
         Ref service,
         String stream,
+        String key,
         String hostname,
         double rate,
         OptionalInt maxReplicas,
@@ -35,11 +37,15 @@ public record Demand(
 
     /** Its name for people. */
     String readable() {
-        return service + " " + (stream.isEmpty() ? "(everyone else)" : stream);
+        return service + " " + (stream.isEmpty() ? "(everyone else)" : stream) + (isKey() ? " " + key : "");
     }
 
     /** Its name in the allocation problem, unique within a pool. */
-    String key() {
-        return service + "/" + stream;
+    String id() {
+        return service + "/" + stream + (key.isEmpty() ? "" : "/" + key);
+    }
+
+    boolean isKey() {
+        return !key.isEmpty();
     }
 }

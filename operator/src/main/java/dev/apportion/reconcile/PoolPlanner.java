@@ -34,6 +34,9 @@ public final class PoolPlanner {
     /** Finer slots are taken when some share would be wrong by more than this part of itself: one slot in eight. */
     private static final double SLOT_TOLERANCE = 0.125;
 
+    /** A key that says that it has no requests is known to be rare, which is not the same as a stream that says nothing. */
+    private static final double LEAST_KEY_RATE = 1e-6;
+
     private PoolPlanner() {}
 
     /**
@@ -48,7 +51,7 @@ public final class PoolPlanner {
                 members.stream().sorted(Comparator.comparing(Member::name)).toList();
         List<Member> ready = all.stream().filter(Member::isReady).toList();
         List<Demand> ordered =
-                demands.stream().sorted(Comparator.comparing(Demand::key)).toList();
+                demands.stream().sorted(Comparator.comparing(Demand::id)).toList();
         Set<String> readySites = ready.stream().map(Member::site).collect(Collectors.toSet());
         Problem problem = new Problem(
                 ready.stream()
@@ -61,8 +64,8 @@ public final class PoolPlanner {
                         .toList(),
                 ordered.stream()
                         .map(demand -> new Problem.Stream(
-                                demand.key(),
-                                demand.rate(),
+                                demand.id(),
+                                demand.isKey() ? Math.max(demand.rate(), LEAST_KEY_RATE) : demand.rate(),
                                 maxReplicas(demand, ready.size()),
                                 sites(demand, pool::priority, readySites),
                                 demand.home(),

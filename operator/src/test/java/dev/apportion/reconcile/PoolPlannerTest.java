@@ -58,6 +58,7 @@ class PoolPlannerTest {
         return new Demand(
                 SERVICE,
                 stream,
+                "",
                 "shop.example.org",
                 rate,
                 k == 0 ? OptionalInt.empty() : OptionalInt.of(k),

@@ -165,17 +165,26 @@ final class ShardRendering {
         if (!names.add(host.name())) {
             return problem(host.name(), "%s is there twice".formatted(host.name()));
         }
+        if (host.isKey()
+                && (!ServedNames.isWithin(host.under().orElseThrow(), zone.domain())
+                        || !host.name().endsWith("." + host.under().orElseThrow())
+                        || host.streams().size() != 1
+                        || !host.streams().getFirst().isEveryoneElse())) {
+            return problem(
+                    host.name(),
+                    "%s is not a key of %s".formatted(host.name(), host.under().orElseThrow()));
+        }
         for (HostStream stream : host.streams()) {
             if (!LABEL.matcher(stream.label()).matches()) {
                 return problem(host.name(), "%s is not a label".formatted(stream.label()));
             }
-            String other = labels.put(stream.label(), host.name());
-            if (other != null) {
-                return problem(
-                        host.name(), "the label %s is used by %s and %s".formatted(stream.label(), other, host.name()));
+            String user = host.under().map(under -> "keys of " + under).orElse(host.name());
+            String other = labels.put(stream.label(), user);
+            if (other != null && !(host.isKey() && other.equals(user))) {
+                return problem(host.name(), "the label %s is used by %s and %s".formatted(stream.label(), other, user));
             }
             int longest = SLOT_CHARACTERS
-                    + ServedNames.slotsOf(stream.label(), zone.domain(), shards.count() - 1)
+                    + ServedNames.slotsOf(host, stream, zone.domain(), shards.count() - 1)
                             .length();
             if (longest > MOST_NAME_CHARACTERS) {
                 return problem(
