@@ -12,40 +12,40 @@ import java.util.Set;
  *
  * @param service the TrafficService
  * @param stream the name of the TrafficStream, empty for the implicit one
- * @param key the name below the service's host name, where it is one of the stream's keys; empty where it is none
+ * @param keyName the name below the service's host name, where it is one of the stream's keys; empty where it is none
  * @param hostname the canonical host name that its clients ask for
  * @param rate requests/s; zero when nothing is known
  * @param maxReplicas k, the most replicas that its answers may use; empty for the default of the kind of answers
  * @param answers how many addresses one response holds
+ * @param ttlSeconds how long resolvers keep an answer
  * @param sites the sites that may serve it; empty for all
  * @param home the site that is local to its clients; empty if none is
- * @param ttlSeconds the time to live of its answers
  * @param clients the address blocks that its clients ask from; empty for everyone else
  */
 public record Demand(
         Ref service,
         String stream,
-        String key,
+        String keyName,
         String hostname,
         double rate,
         OptionalInt maxReplicas,
         Answers answers,
+        int ttlSeconds,
         Set<String> sites,
         Optional<String> home,
-        int ttlSeconds,
         List<IPAddress> clients) {
 
     /** Its name for people. */
     String readable() {
-        return service + " " + (stream.isEmpty() ? "(everyone else)" : stream) + (isKey() ? " " + key : "");
+        return service + " " + (stream.isEmpty() ? "(everyone else)" : stream) + (isKey() ? " " + keyName : "");
     }
 
     /** Its name in the allocation problem, unique within a pool. */
-    String id() {
-        return service + "/" + stream + (key.isEmpty() ? "" : "/" + key);
+    String key() {
+        return service + "/" + stream + (isKey() ? "/" + keyName : "");
     }
 
     boolean isKey() {
-        return !key.isEmpty();
+        return !keyName.isEmpty();
     }
 }

@@ -46,9 +46,9 @@ final class Demands {
                     keys ? 0 : IMPLICIT_RATE,
                     service.maxReplicas(),
                     zone.coreDns().answers(),
+                    service.ttlSeconds(),
                     Set.of(),
                     Optional.empty(),
-                    service.ttlSeconds(),
                     List.of()));
         }
         return demands;
@@ -69,9 +69,9 @@ final class Demands {
                 rate,
                 service.maxReplicas(),
                 zone.coreDns().answers(),
+                service.ttlSeconds(),
                 stream.sites(),
                 stream.home(),
-                service.ttlSeconds(),
                 stream.clients());
     }
 }

@@ -26,12 +26,12 @@ record PlanChange(Instant time, double movedPercent, String reason) {
     /** Streams that are new or gone moved nothing: they had no answers before, or have none after. */
     private static double moved(PoolPlan before, PoolPlan after) {
         Map<String, PoolPlan.Stream> earlier = before.streams().stream()
-                .collect(Collectors.toMap(stream -> stream.demand().id(), Function.identity()));
+                .collect(Collectors.toMap(stream -> stream.demand().key(), Function.identity()));
         double moved = 0;
         double rate = 0;
         for (PoolPlan.Stream stream : after.streams()) {
             double weight = stream.demand().rate();
-            PoolPlan.Stream old = earlier.get(stream.demand().id());
+            PoolPlan.Stream old = earlier.get(stream.demand().key());
             rate += weight;
             if (old != null) {
                 moved += weight * moved(old.answers(), stream.answers());

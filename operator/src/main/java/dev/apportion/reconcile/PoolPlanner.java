@@ -51,7 +51,7 @@ public final class PoolPlanner {
                 members.stream().sorted(Comparator.comparing(Member::name)).toList();
         List<Member> ready = all.stream().filter(Member::isReady).toList();
         List<Demand> ordered =
-                demands.stream().sorted(Comparator.comparing(Demand::id)).toList();
+                demands.stream().sorted(Comparator.comparing(Demand::key)).toList();
         Set<String> readySites = ready.stream().map(Member::site).collect(Collectors.toSet());
         Problem problem = new Problem(
                 ready.stream()
@@ -64,7 +64,7 @@ public final class PoolPlanner {
                         .toList(),
                 ordered.stream()
                         .map(demand -> new Problem.Stream(
-                                demand.id(),
+                                demand.key(),
                                 demand.isKey() ? Math.max(demand.rate(), LEAST_KEY_RATE) : demand.rate(),
                                 maxReplicas(demand, ready.size()),
                                 sites(demand, pool::priority, readySites),

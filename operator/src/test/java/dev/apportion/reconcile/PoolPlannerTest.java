@@ -63,9 +63,9 @@ class PoolPlannerTest {
                 rate,
                 k == 0 ? OptionalInt.empty() : OptionalInt.of(k),
                 answers,
+                15,
                 Set.of(sites),
                 Optional.empty(),
-                15,
                 List.of());
     }
 
