@@ -143,6 +143,22 @@ class KeysTest {
         assertThat(Files.readString(folder.resolve("example.org.s0.state"))).contains("\"under\":\"app.example.org\"");
     }
 
+    /** CoreDNS reads the files in the order of their names, and takes the first block whose view lets a question in. */
+    @Test
+    void keysOfTheDomainComeBeforeTheDomain(@TempDir Path folder) throws IOException, InterruptedException {
+        Plan plan = Plan.of(
+                Setting.of(Setting.ZONE, POOL, Setting.service("app", "example.org"), keys("{name: alice, rate: 4}")),
+                zone -> Optional.empty());
+        new DirectoryPublisher(folder).publish(List.of(records(plan)), new Shards(1));
+        assertThat(Files.readString(folder.resolve("example.org.apex0.conf")))
+                .contains("\nexample.org {\n")
+                .contains("expr name() in ['alice.example.org.']");
+        assertThat(Files.readString(folder.resolve("example.org.s0.conf"))).doesNotContain("alice");
+        assertThat("example.org.apex0.conf").isLessThan("example.org.conf");
+        new DirectoryPublisher(folder).publish(List.of(records(plan(Optional.empty()))), new Shards(1));
+        assertThat(folder.resolve("example.org.apex0.conf")).doesNotExist();
+    }
+
     @Test
     void ofManyKeysThatChangedSomeAreAskedFor() {
         String many = IntStream.range(0, 1000)

@@ -51,18 +51,10 @@ final class ServerBlocks {
         return text.toString();
     }
 
-    /** The blocks of hosts below the domain, and of the zone that holds their slots. */
+    /** The blocks of hosts below the domain, and of the zone that holds their slots; not those of keys of the domain. */
     ServerBlocks hosts(List<Host> hosts) {
-        Map<Keys, List<Host>> alike = new TreeMap<>();
-        for (Host host : hosts) {
-            if (host.isKey()) {
-                alike.computeIfAbsent(Keys.of(host), absent -> new ArrayList<>())
-                        .add(host);
-            } else {
-                host(host);
-            }
-        }
-        alike.forEach(this::keys);
+        hosts.stream().filter(host -> !host.isKey()).forEach(this::host);
+        keys(hosts.stream().filter(host -> host.isKey() && !isKeyOfDomain(host)).toList());
         line(ServedNames.slotZone(zone.domain(), keys.shard()) + " {");
         if (zone.answers() == Answers.List) {
             weighted(keys.weights());
@@ -70,6 +62,23 @@ final class ServerBlocks {
         file(keys.zone());
         line("}");
         return this;
+    }
+
+    /** The blocks of keys of the domain. They have to stand before the domain's own, the last of which has no view. */
+    ServerBlocks keysOfDomain(List<Host> hosts) {
+        keys(hosts.stream().filter(this::isKeyOfDomain).toList());
+        return this;
+    }
+
+    boolean isKeyOfDomain(Host host) {
+        return host.under().filter(zone.domain()::equals).isPresent();
+    }
+
+    private void keys(List<Host> hosts) {
+        Map<Keys, List<Host>> alike = new TreeMap<>();
+        hosts.forEach(host -> alike.computeIfAbsent(Keys.of(host), absent -> new ArrayList<>())
+                .add(host));
+        alike.forEach(this::keys);
     }
 
     /** The blocks of the domain itself. */
@@ -118,12 +127,7 @@ final class ServerBlocks {
     }
 
     private void keys(Keys some, List<Host> hosts) {
-        // The block of the domain itself has no view and may come first, so keys of the domain are zones by their own
-        // names.
-        line((some.under().equals(zone.domain())
-                        ? hosts.stream().map(Host::name).collect(Collectors.joining(" "))
-                        : some.under())
-                + " {");
+        line(some.under() + " {");
         // A list of constants is looked up, not searched; without spaces it is one word of the configuration.
         view(
                 some.label(),

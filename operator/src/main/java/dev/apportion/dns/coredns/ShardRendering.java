@@ -79,6 +79,10 @@ final class ShardRendering {
             files.put(
                     keys.conf(),
                     new ServerBlocks(zone, directory, keys).hosts(below).toString());
+            ServerBlocks apex = new ServerBlocks(zone, directory, keys);
+            if (below.stream().anyMatch(apex::isKeyOfDomain)) {
+                files.put(keys.apexConf(), apex.keysOfDomain(below).toString());
+            }
             files.put(keys.zone(), ZoneText.slots(zone, shard, below, serial));
             if (zone.answers() == Answers.List) {
                 files.put(keys.weights(), ZoneText.weights(zone, shard, below));
