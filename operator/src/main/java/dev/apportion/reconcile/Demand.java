@@ -40,9 +40,12 @@ public record Demand(
         return service + " " + (stream.isEmpty() ? "(everyone else)" : stream) + (isKey() ? " " + keyName : "");
     }
 
-    /** Its name in the allocation problem, unique within a pool. */
+    /**
+     * Its name in the allocation problem, unique within a pool. Policies may place a key by its name, so that of a key does not
+     * depend on the stream that lists it.
+     */
     String key() {
-        return service + "/" + stream + (isKey() ? "/" + keyName : "");
+        return service + "/" + (isKey() ? "/" + keyName : stream);
     }
 
     boolean isKey() {
