@@ -190,6 +190,16 @@ final class Instance {
         return nameRank[replica];
     }
 
+    /** The name of a canonical replica. */
+    String replicaName(int replica) {
+        return problem.replicas().get(replicaAt[replica]).name();
+    }
+
+    /** The name of a canonical stream. */
+    String name(int stream) {
+        return problem.streams().get(streamAt[stream]).name();
+    }
+
     /** Whether a stream may use every replica that is eligible for it, so that it can be poured like a fluid. */
     boolean free(int stream) {
         return limit[stream] > 0 && limit[stream] == eligibility.eligible(streamClass[stream]);

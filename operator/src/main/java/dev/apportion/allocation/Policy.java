@@ -11,7 +11,9 @@ public sealed interface Policy
                 WeightedLeastConnections,
                 LoadAverage,
                 Rating,
-                KSplittable {
+                KSplittable,
+                ZipfZones,
+                GlobalQueue {
 
     Allocation allocate(Problem problem);
 

@@ -282,11 +282,18 @@ public final class Admission {
         void streams() {
             Map<Ref, Map<IPAddress, Ref>> blocks = new HashMap<>();
             Map<Ref, Ref> everyoneElse = new HashMap<>();
+            KeyAdmission keys = new KeyAdmission(this::closest, hosts::get);
             for (TrafficStream stream : world.streams().stream().sorted(AGE).toList()) {
                 Judged<AdmittedStream> judged = ifNamed(
                         stream,
                         () -> StreamAdmission.judge(stream, ref -> services.get(ref), ref -> value(pools, ref)));
-                if (judged.value().isPresent()) {
+                Optional<AdmittedStream> admitted = judged.value();
+                if (admitted.flatMap(AdmittedStream::keys).isPresent()) {
+                    AdmittedService service =
+                            value(services, admitted.get().service()).orElseThrow();
+                    AdmittedZone zone = value(zones, service.zone()).orElseThrow();
+                    judged = keys.judge(judged, service, zone);
+                } else if (admitted.isPresent()) {
                     judged = unlessTaken(judged, blocks, everyoneElse);
                 }
                 streams.put(Ref.of(stream), judged);

@@ -3,12 +3,13 @@ package dev.apportion.reconcile;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /** Gathers the streams of the services that share a pool. Pure. */
 final class Demands {
 
-    /** The implicit stream's rate, relative to others, when nothing says more. */
+    /** The implicit stream's rate, relative to others, when nothing says more. Beside keys, which say more, it has none. */
     private static final double IMPLICIT_RATE = 1;
 
     private Demands() {}
@@ -32,31 +33,54 @@ final class Demands {
     private static List<Demand> of(AdmittedService service, AdmittedZone zone, Admission admission) {
         List<Demand> demands = new ArrayList<>();
         boolean everyoneElse = false;
+        boolean keys = false;
         for (AdmittedStream stream : admission.streamsOf(service.ref())) {
-            everyoneElse |= stream.clients().isEmpty();
-            demands.add(new Demand(
-                    service.ref(),
-                    stream.ref().name(),
-                    service.hostname(),
-                    stream.rate(),
-                    service.maxReplicas(),
-                    zone.coreDns().answers(),
-                    service.ttlSeconds(),
-                    stream.sites(),
-                    stream.clients()));
+            if (stream.keys().isPresent()) {
+                keys = true;
+                for (AdmittedStream.Key key : stream.keys().get()) {
+                    demands.add(demand(
+                            service, zone, stream, key.name(), key.name() + "." + service.hostname(), key.rate()));
+                }
+            } else {
+                everyoneElse |= stream.clients().isEmpty();
+                demands.add(demand(service, zone, stream, "", service.hostname(), stream.rate()));
+            }
         }
         if (!everyoneElse) {
             demands.add(new Demand(
                     service.ref(),
                     "",
+                    "",
                     service.hostname(),
-                    IMPLICIT_RATE,
+                    keys ? 0 : IMPLICIT_RATE,
                     service.maxReplicas(),
                     zone.coreDns().answers(),
                     service.ttlSeconds(),
                     Set.of(),
+                    Optional.empty(),
                     List.of()));
         }
         return demands;
+    }
+
+    private static Demand demand(
+            AdmittedService service,
+            AdmittedZone zone,
+            AdmittedStream stream,
+            String key,
+            String hostname,
+            double rate) {
+        return new Demand(
+                service.ref(),
+                stream.ref().name(),
+                key,
+                hostname,
+                rate,
+                service.maxReplicas(),
+                zone.coreDns().answers(),
+                service.ttlSeconds(),
+                stream.sites(),
+                stream.home(),
+                stream.clients());
     }
 }

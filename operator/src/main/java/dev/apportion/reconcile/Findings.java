@@ -192,9 +192,15 @@ final class Findings {
             String name = host.get().name();
             boolean known = found.target().hosts().stream()
                     .anyMatch(asked -> asked.name().equals(name));
-            return judged(found, difference -> difference.host().equals(name))
+            return judged(found, difference -> difference.host().equals(name) || isKey(found, difference.host(), name))
                     .orElseGet(() -> known ? allAnswer(found) : pending());
         });
+    }
+
+    private static boolean isKey(Verified verified, String host, String of) {
+        return verified.target().hosts().stream()
+                .anyMatch(asked -> asked.name().equals(host)
+                        && asked.under().filter(of::equals).isPresent());
     }
 
     private static Optional<Finding> asked(Servers servers, Optional<Verified> verified) {

@@ -82,7 +82,8 @@ final class Gauges {
         add(Gauge.ZONE_SERIAL, (double) standing.serial(), "namespace", namespace, "zone", zone.name());
         add(Gauge.ZONE_HOSTS, standing.records().hosts().size(), "namespace", namespace, "zone", zone.name());
         add(Gauge.ZONE_PROGRAMMED, standing.isWritten() ? 1 : 0, "namespace", namespace, "zone", zone.name());
-        standing.records().hosts().forEach(this::host);
+        // Keys are too many to have series of their own.
+        standing.records().hosts().stream().filter(host -> !host.isKey()).forEach(this::host);
     }
 
     private void host(Host host) {

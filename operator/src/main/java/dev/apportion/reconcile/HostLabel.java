@@ -32,6 +32,17 @@ final class HostLabel {
         return start + "-" + hash(hostname + "/" + stream);
     }
 
+    /**
+     * The label that the keys of a host share.
+     *
+     * @param hostname the canonical host name
+     */
+    static String ofKeys(String hostname) {
+        String readable = hostname.substring(0, (hostname + ".").indexOf('.')) + "-keys";
+        // no stream has a name with an asterisk
+        return readable.substring(0, Math.min(readable.length(), READABLE)) + "-" + hash(hostname + "/*");
+    }
+
     private static String hash(String text) {
         try {
             byte[] digest = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));

@@ -1,5 +1,6 @@
 package dev.apportion.reconcile;
 
+import dev.apportion.allocation.GlobalQueue;
 import dev.apportion.allocation.KSplittable;
 import dev.apportion.allocation.LeastConnections;
 import dev.apportion.allocation.LeastConnectionsRun;
@@ -11,6 +12,7 @@ import dev.apportion.allocation.Sample;
 import dev.apportion.allocation.Tolerance;
 import dev.apportion.allocation.WeightedLeastConnections;
 import dev.apportion.allocation.WeightedRoundRobin;
+import dev.apportion.allocation.ZipfZones;
 import dev.apportion.api.Amount;
 import dev.apportion.api.ReplicaPool;
 import dev.apportion.api.ReplicaPoolSpec;
@@ -30,6 +32,7 @@ import org.jspecify.annotations.Nullable;
 final class PoolAdmission {
 
     private static final double PERCENT = 100;
+    private static final double MILLIS_PER_SECOND = 1000;
 
     private PoolAdmission() {}
 
@@ -86,7 +89,8 @@ final class PoolAdmission {
             case WeightedLeastConnections -> Optional.of(leastConnections(policy.weightedLeastConnections()));
             case LoadAverage -> Optional.of(new LoadAverage());
             case Rating -> Optional.of(rating(policy.rating()));
-            case ZipfZones, GlobalQueue -> Optional.empty();
+            case ZipfZones -> Optional.of(zipfZones(policy.zipfZones()));
+            case GlobalQueue -> Optional.of(globalQueue(policy.globalQueue()));
             case KSplittable ->
                 Optional.of(new KSplittable(
                         switch (policy.kSplittable().split()) {
@@ -117,6 +121,22 @@ final class PoolAdmission {
                 parameters.weightPerUser(),
                 parameters.usersPerLoadUnit(),
                 parameters.dispatchPenalty());
+    }
+
+    private static ZipfZones zipfZones(ReplicaPoolSpec.ZipfZonesParameters parameters) {
+        ZipfZones.Zones zones = switch (parameters.zones()) {
+            case Three -> ZipfZones.Zones.Three;
+            case Continuous -> ZipfZones.Zones.Continuous;
+        };
+        return new ZipfZones(zones, parameters.maxVariationPercent(), parameters.bytesPerKey());
+    }
+
+    private static GlobalQueue globalQueue(ReplicaPoolSpec.GlobalQueueParameters parameters) {
+        return new GlobalQueue(
+                parameters.reclaim(),
+                parameters.linkBudget(),
+                parameters.targetWaitMillis() / MILLIS_PER_SECOND,
+                parameters.serviceTimeMillis() / MILLIS_PER_SECOND);
     }
 
     private static Optional<String> notImplemented(ReplicaPoolSpec spec) {

@@ -40,6 +40,8 @@ public final class PoolPlanner {
     private static final double SLOT_TOLERANCE = 0.125;
 
     private static final double PERCENT = 100;
+    /** A key that says that it has no requests is known to be rare, which is not the same as a stream that says nothing. */
+    private static final double LEAST_KEY_RATE = 1e-6;
 
     private PoolPlanner() {}
 
@@ -85,10 +87,10 @@ public final class PoolPlanner {
                 ordered.stream()
                         .map(demand -> new Problem.Stream(
                                 demand.key(),
-                                demand.rate(),
+                                demand.isKey() ? Math.max(demand.rate(), LEAST_KEY_RATE) : demand.rate(),
                                 maxReplicas(demand, ready.size()),
                                 sites(demand, pool::priority, readySites),
-                                Optional.empty(),
+                                demand.home(),
                                 demand.ttlSeconds()))
                         .toList());
         Standing standing = Standing.of(ready, ordered, past);

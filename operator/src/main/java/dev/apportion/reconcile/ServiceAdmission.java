@@ -29,6 +29,11 @@ final class ServiceAdmission {
 
     private ServiceAdmission() {}
 
+    /** Says whether a name has a label under which slots or probe names stand. */
+    static boolean isReserved(String name) {
+        return Arrays.stream(name.split("\\.")).anyMatch(RESERVED::contains);
+    }
+
     static Optional<String> hostname(TrafficService service) {
         return host(service).value();
     }
@@ -123,7 +128,7 @@ final class ServiceAdmission {
                     "the DNSZone %s does not let the namespace %s publish; its spec.allowedNamespaces says who may"
                             .formatted(zone.ref(), ref.namespace()));
         }
-        if (Arrays.stream(host.split("\\.")).anyMatch(RESERVED::contains)) {
+        if (isReserved(host)) {
             return Judged.rejected("InvalidSpec", "spec.hostname: the labels _s and _p are reserved");
         }
         if (host.length() > LONGEST_HOST) {

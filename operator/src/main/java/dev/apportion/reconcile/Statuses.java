@@ -79,7 +79,7 @@ final class Statuses {
                 generation(zone),
                 conditions.of(findings, Optional.empty(), before, generation(zone)),
                 standing.map(ZoneStanding::serial).orElse(null),
-                hosts.size(),
+                (int) hosts.stream().filter(host -> !host.isKey()).count(),
                 hosts.stream().mapToInt(host -> host.streams().size()).sum());
     }
 
@@ -271,9 +271,15 @@ final class Statuses {
     }
 
     private static @Nullable String rate(Optional<PoolPlan> plan, Ref service, String stream) {
-        return plan.flatMap(found -> found.stream(service, stream))
-                .map(found -> decimal(found.demand().rate()))
-                .orElse(null);
+        List<Demand> demands = plan.map(found -> found.streams().stream()
+                        .map(PoolPlan.Stream::demand)
+                        .filter(demand -> demand.service().equals(service)
+                                && demand.stream().equals(stream))
+                        .toList())
+                .orElse(List.of());
+        return demands.isEmpty()
+                ? null
+                : decimal(demands.stream().mapToDouble(Demand::rate).sum());
     }
 
     /** What is published for a stream. */

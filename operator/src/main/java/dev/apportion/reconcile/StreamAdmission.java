@@ -36,11 +36,20 @@ final class StreamAdmission {
         if (spec == null) {
             return Judged.rejected("Unreadable", Admission.unreadable(stream));
         }
-        if (spec.rateFrom() != null || spec.keys() != null) {
+        if (spec.rateFrom() != null) {
+            return Judged.rejected(
+                    "NotImplemented", "spec.rateFrom is not implemented in this version; maybe state a rate for now");
+        }
+        if (spec.keys() != null && spec.keys().list() == null) {
             return Judged.rejected(
                     "NotImplemented",
-                    "spec.%s is not implemented in this version; maybe state a rate for now"
-                            .formatted(spec.keys() == null ? "rateFrom" : "keys"));
+                    "spec.keys.configMap is not implemented in this version; maybe use spec.keys.list for now");
+        }
+        if (spec.keys() != null && spec.clients() != null) {
+            return Judged.rejected(
+                    "InvalidSpec",
+                    "spec.keys and spec.clients exclude each other: a key is a name of its own, for all clients; maybe"
+                            + " make two streams of it");
         }
         List<IPAddress> clients = new ArrayList<>();
         if (spec.clients() != null) {
@@ -64,7 +73,15 @@ final class StreamAdmission {
                     "ServiceNotAccepted", "the TrafficService %s is itself not accepted".formatted(serviceRef));
         }
         AdmittedStream admitted = new AdmittedStream(
-                ref, serviceRef, clients, spec.rate() == null ? 0 : spec.rate().value(), Set.copyOf(spec.sites()));
+                ref,
+                serviceRef,
+                clients,
+                spec.rate() == null ? 0 : spec.rate().value(),
+                Set.copyOf(spec.sites()),
+                Optional.ofNullable(spec.home()),
+                Optional.ofNullable(spec.keys())
+                        .flatMap(keys -> Optional.ofNullable(keys.list()))
+                        .map(StreamAdmission::keys));
         Optional<AdmittedPool> pool = pools.apply(service.value().get().pool());
         Optional<String> unknown = pool.flatMap(found -> unknownSite(spec, found));
         return unknown.map(site -> Judged.admittedUnresolved(
@@ -78,6 +95,13 @@ final class StreamAdmission {
                                                 .map(AdmittedPool.Site::name)
                                                 .collect(Collectors.joining(", ")))))
                 .orElseGet(() -> Judged.admitted(admitted));
+    }
+
+    /** The names in their canonical form as far as they have one; what cannot be a host name is found when it is claimed. */
+    private static List<AdmittedStream.Key> keys(List<TrafficStreamSpec.Key> list) {
+        return list.stream()
+                .map(key -> new AdmittedStream.Key(key.name(), key.rate().value()))
+                .toList();
     }
 
     private static Optional<String> unknownSite(TrafficStreamSpec spec, AdmittedPool pool) {

@@ -13,8 +13,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Puts together what DNS shall say under one zone, from the plans of its pools and from what it says now. Pure. */
@@ -57,20 +59,31 @@ public final class ZoneComposer {
             Function<Ref, Optional<PoolPlan>> plans,
             Optional<ZoneRecords> published) {
         Map<String, Host> before = published.map(ZoneComposer::byName).orElse(Map.of());
+        Map<String, List<Host>> keysBefore =
+                before.values().stream().filter(Host::isKey).collect(Collectors.groupingBy(Host::owner));
         SortedMap<Ref, Outcome> outcomes = new TreeMap<>();
         List<Host> hosts = new ArrayList<>();
         Set<String> names = new HashSet<>();
         for (AdmittedService service : admission.servicesOf(zone.ref())) {
             Host last = last(before.get(service.hostname()), service, zone);
-            Decided decided = decide(service, admission, plans, last);
+            Map<String, Host> lastKeys = keysBefore.getOrDefault(service.ref().toString(), List.of()).stream()
+                    .filter(key ->
+                            key.under().filter(service.hostname()::equals).isPresent())
+                    .collect(Collectors.toMap(Host::name, key -> inMode(key, zone)));
+            Decided decided = decide(service, admission, plans, last, lastKeys);
             outcomes.put(service.ref(), decided.outcome());
             if (decided.host() != null) {
                 hosts.add(decided.host());
                 names.add(service.hostname());
             }
+            for (Host key : decided.keys()) {
+                hosts.add(key);
+                names.add(key.name());
+            }
         }
         for (Host host : before.values()) {
-            if (!names.contains(host.name()) && isStranded(host, zone, admission)) {
+            if (!names.contains(host.name())
+                    && (isStranded(host, zone, admission) || isStrandedKey(host, zone, admission))) {
                 hosts.add(inMode(host, zone));
             }
         }
@@ -93,63 +106,102 @@ public final class ZoneComposer {
                 && ServiceAdmission.inZone(host.name(), zone).isEmpty();
     }
 
-    private record Decided(@Nullable Host host, Outcome outcome) {}
+    /** Says whether a published key belongs to a stream that is still there, but whose keys are not known now. */
+    private static boolean isStrandedKey(Host host, AdmittedZone zone, Admission admission) {
+        if (!host.isKey() || host.streams().size() != 1) {
+            return false;
+        }
+        Ref service = Ref.parse(host.owner());
+        Judged<AdmittedStream> judged =
+                admission.streams().get(new Ref(service.namespace(), host.streams().getFirst().stream()));
+        return judged != null
+                && judged.value().isEmpty()
+                && admission
+                        .service(service)
+                        .filter(found -> found.zone().equals(zone.ref())
+                                && found.hostname().equals(host.under().orElseThrow()))
+                        .isPresent()
+                && admission.hostIsFree(host.name())
+                && ServiceAdmission.inZone(host.name(), zone).isEmpty();
+    }
+
+    private record Decided(@Nullable Host host, List<Host> keys, Outcome outcome) {}
 
     private static Decided decide(
             AdmittedService service,
             Admission admission,
             Function<Ref, Optional<PoolPlan>> plans,
-            @Nullable Host last) {
+            @Nullable Host last,
+            Map<String, Host> lastKeys) {
         if (service.paused()) {
-            return kept(last, "Paused", "spec.paused: what is published stays as it is");
+            return kept(last, lastKeys, "Paused", "spec.paused: what is published stays as it is");
         }
         Optional<AdmittedPool> pool = admission.pool(service.pool());
         if (pool.isEmpty()) {
             return kept(
                     last,
+                    lastKeys,
                     "PoolNotReady",
                     "the ReplicaPool %s is missing or not accepted; the last answers stay".formatted(service.pool()));
         }
         if (pool.get().observe()) {
-            return kept(last, "Observing", "the ReplicaPool %s has the mode Observe".formatted(service.pool()));
+            return kept(
+                    last, lastKeys, "Observing", "the ReplicaPool %s has the mode Observe".formatted(service.pool()));
         }
         Optional<PoolPlan> plan = plans.apply(service.pool());
         if (plan.isEmpty()) {
-            return kept(last, "NotPlanned", "the ReplicaPool %s is not planned yet".formatted(service.pool()));
+            return kept(
+                    last, lastKeys, "NotPlanned", "the ReplicaPool %s is not planned yet".formatted(service.pool()));
         }
-        return planned(service, plan.get(), last);
+        return planned(service, plan.get(), last, lastKeys);
     }
 
-    private static Decided kept(@Nullable Host last, String reason, String message) {
+    private static Decided kept(@Nullable Host last, Map<String, Host> lastKeys, String reason, String message) {
         return last == null
-                ? new Decided(null, new Outcome.Absent(reason, message + "; nothing was published before"))
-                : new Decided(last, new Outcome.Kept(reason, message));
+                ? new Decided(
+                        null,
+                        List.copyOf(lastKeys.values()),
+                        new Outcome.Absent(reason, message + "; nothing was published before"))
+                : new Decided(last, List.copyOf(lastKeys.values()), new Outcome.Kept(reason, message));
     }
 
-    private static Decided planned(AdmittedService service, PoolPlan plan, @Nullable Host last) {
+    private static Decided planned(
+            AdmittedService service, PoolPlan plan, @Nullable Host last, Map<String, Host> lastKeys) {
         List<HostStream> streams = new ArrayList<>();
-        List<String> withoutReplica = new ArrayList<>();
+        List<Host> keys = new ArrayList<>();
+        Set<String> withoutReplica = new TreeSet<>();
         for (PoolPlan.Stream stream : plan.streams()) {
             if (!stream.demand().service().equals(service.ref())) {
                 continue;
             }
-            HostStream fresh = hostStream(stream);
+            Demand demand = stream.demand();
+            HostStream fresh = hostStream(stream, service);
             if (fresh.answers().isEmpty()) {
-                withoutReplica.add(stream.demand().stream().isEmpty() ? "everyone else" : stream.demand().stream());
-                streams.add(lastAnswers(fresh, last));
+                withoutReplica.add(demand.stream().isEmpty() ? "everyone else" : demand.stream());
+                fresh = lastAnswers(fresh, demand.isKey() ? lastKeys.get(demand.hostname()) : last);
+            }
+            if (demand.isKey()) {
+                keys.add(new Host(
+                        demand.hostname(),
+                        service.ref().toString(),
+                        service.ttlSeconds(),
+                        Optional.of(service.hostname()),
+                        List.of(fresh)));
             } else {
                 streams.add(fresh);
             }
         }
         Host host = new Host(service.hostname(), service.ref().toString(), service.ttlSeconds(), streams);
         if (withoutReplica.isEmpty()) {
-            return new Decided(host, new Outcome.Planned());
+            return new Decided(host, keys, new Outcome.Planned());
         }
-        boolean any =
-                host.streams().stream().anyMatch(stream -> !stream.answers().isEmpty());
+        boolean any = Stream.concat(Stream.of(host), keys.stream())
+                .flatMap(answered -> answered.streams().stream())
+                .anyMatch(stream -> !stream.answers().isEmpty());
         String who = "no replica is ready for " + String.join(", ", withoutReplica);
         return new Decided(
                 host,
+                keys,
                 any
                         ? new Outcome.Kept("NoReadyReplicas", who + "; the last answers stay where there were any")
                         : new Outcome.Absent("NoReadyReplicas", who + " and none was before: the answers are empty"));
@@ -165,10 +217,12 @@ public final class ZoneComposer {
                         .orElse(fresh);
     }
 
-    private static HostStream hostStream(PoolPlan.Stream stream) {
+    private static HostStream hostStream(PoolPlan.Stream stream, AdmittedService service) {
         Demand demand = stream.demand();
         return new HostStream(
-                HostLabel.of(demand.hostname(), demand.stream()),
+                demand.isKey()
+                        ? HostLabel.ofKeys(service.hostname())
+                        : HostLabel.of(service.hostname(), demand.stream()),
                 demand.stream(),
                 demand.clients(),
                 stream.answers().stream()
@@ -194,6 +248,7 @@ public final class ZoneComposer {
                 host.name(),
                 host.owner(),
                 host.ttlSeconds(),
+                host.under(),
                 host.streams().stream()
                         .map(stream -> new HostStream(
                                 stream.label(), stream.stream(), stream.clients(), reweighted(stream, answers)))

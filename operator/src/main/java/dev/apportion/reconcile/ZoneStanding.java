@@ -18,7 +18,6 @@ import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /** Where a zone stands: what DNS shall say, and what came of writing it. Immutable. */
 final class ZoneStanding {
@@ -49,7 +48,7 @@ final class ZoneStanding {
      *
      * @param outcome what became of its host name
      * @param host its host, where there is one
-     * @param failure how the writing of its shard failed, where it did
+     * @param failure how the writing of its shard, or of one with keys of it, failed, where it did
      */
     record Part(ZoneComposer.Outcome outcome, Optional<Host> host, Optional<Write> failure) {}
 
@@ -131,22 +130,27 @@ final class ZoneStanding {
         this.composed = composed;
         this.shards = shards;
         this.writes = writes;
-        Map<String, Host> byOwner = composed.records().hosts().stream()
-                .collect(Collectors.toMap(Host::owner, Function.identity(), (first, second) -> first));
+        Map<String, List<Host>> byOwner =
+                composed.records().hosts().stream().collect(Collectors.groupingBy(Host::owner));
         this.parts = composed.hosts().entrySet().stream()
                 .collect(Collectors.toMap(
                         Map.Entry::getKey,
                         entry -> part(
-                                entry.getValue(), byOwner.get(entry.getKey().toString()))));
+                                entry.getValue(),
+                                byOwner.getOrDefault(entry.getKey().toString(), List.of()))));
     }
 
-    private Part part(ZoneComposer.Outcome outcome, @Nullable Host host) {
-        Optional<Host> found = Optional.ofNullable(host);
+    private Part part(ZoneComposer.Outcome outcome, List<Host> hosts) {
         return new Part(
                 outcome,
-                found,
-                found.map(present -> writes.get(shards.of(present.name())))
-                        .filter(write -> !(write instanceof Write.Done)));
+                hosts.stream().filter(host -> !host.isKey()).findFirst(),
+                hosts.stream()
+                        .map(host -> shards.of(host.name()))
+                        .distinct()
+                        .sorted()
+                        .flatMap(shard -> Stream.ofNullable(writes.get(shard)))
+                        .filter(write -> !(write instanceof Write.Done))
+                        .findFirst());
     }
 
     ZoneRecords records() {

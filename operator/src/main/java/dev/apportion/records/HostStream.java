@@ -7,7 +7,7 @@ import java.util.stream.Stream;
 /**
  * What one population of a host's clients is answered.
  *
- * @param label the DNS label under which its slots and its probe names stand, unique within the zone
+ * @param label the DNS label under which its slots and its probe names stand, unique within the zone; the keys of one host share one
  * @param stream the name of the TrafficStream, empty for the implicit one
  * @param clients the address blocks that the clients ask from, sorted; empty for everyone whom no other stream names
  * @param answers the addresses, in {@link Answer#ORDER}

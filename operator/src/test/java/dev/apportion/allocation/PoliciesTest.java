@@ -34,7 +34,10 @@ class PoliciesTest {
             new WeightedRoundRobin(),
             new KSplittable(),
             new KSplittable(KSplittable.Split.EQUAL_RANDOM, 1),
-            new KSplittable(KSplittable.Split.EQUAL_SCHEDULED, 1));
+            new KSplittable(KSplittable.Split.EQUAL_SCHEDULED, 1),
+            new ZipfZones(ZipfZones.Zones.Three, 5, 1),
+            new ZipfZones(ZipfZones.Zones.Continuous, 5, 1),
+            new GlobalQueue(true, 8, 0.1, 0.01));
 
     @Provide
     Arbitrary<Problem> problems() {

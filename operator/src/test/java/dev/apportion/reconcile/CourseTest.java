@@ -71,12 +71,14 @@ class CourseTest {
         return new Demand(
                 SERVICE,
                 stream,
+                "",
                 "shop.example.org",
                 rate,
                 k == 0 ? OptionalInt.empty() : OptionalInt.of(k),
                 Answers.Single,
                 15,
                 Set.of(),
+                Optional.empty(),
                 List.of());
     }
 

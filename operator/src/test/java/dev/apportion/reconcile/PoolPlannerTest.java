@@ -14,6 +14,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Random;
 import java.util.Set;
@@ -60,12 +61,14 @@ class PoolPlannerTest {
         return new Demand(
                 SERVICE,
                 stream,
+                "",
                 "shop.example.org",
                 rate,
                 k == 0 ? OptionalInt.empty() : OptionalInt.of(k),
                 answers,
                 15,
                 Set.of(sites),
+                Optional.empty(),
                 List.of());
     }
 

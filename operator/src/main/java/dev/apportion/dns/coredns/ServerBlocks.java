@@ -9,8 +9,12 @@ import dev.apportion.records.HostStream;
 import dev.apportion.records.ZoneRecords;
 import inet.ipaddr.IPAddress;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * The server blocks of a zone, as text.
@@ -19,6 +23,9 @@ import java.util.Optional;
  * probe names. Everything else below the host passes by and reaches the block of the domain, which knows from its file
  * what exists and what does not, and with which serial. Blocks with a view may share a name, so no two hosts can ever
  * keep CoreDNS from starting.
+ *
+ * <p>Keys are many, so they have no blocks of their own: those of a host that stand in one shard share a block, whose view
+ * lists them, and whose alias takes the key from the question.
  */
 final class ServerBlocks {
 
@@ -44,9 +51,10 @@ final class ServerBlocks {
         return text.toString();
     }
 
-    /** The blocks of hosts below the domain, and of the zone that holds their slots. */
+    /** The blocks of hosts below the domain, and of the zone that holds their slots; not those of keys of the domain. */
     ServerBlocks hosts(List<Host> hosts) {
-        hosts.forEach(this::host);
+        hosts.stream().filter(host -> !host.isKey()).forEach(this::host);
+        keys(hosts.stream().filter(host -> host.isKey() && !isKeyOfDomain(host)).toList());
         line(ServedNames.slotZone(zone.domain(), keys.shard()) + " {");
         if (zone.answers() == Answers.List) {
             weighted(keys.weights());
@@ -54,6 +62,23 @@ final class ServerBlocks {
         file(keys.zone());
         line("}");
         return this;
+    }
+
+    /** The blocks of keys of the domain. They have to stand before the domain's own, the last of which has no view. */
+    ServerBlocks keysOfDomain(List<Host> hosts) {
+        keys(hosts.stream().filter(this::isKeyOfDomain).toList());
+        return this;
+    }
+
+    boolean isKeyOfDomain(Host host) {
+        return host.under().filter(zone.domain()::equals).isPresent();
+    }
+
+    private void keys(List<Host> hosts) {
+        Map<Keys, List<Host>> alike = new TreeMap<>();
+        hosts.forEach(host -> alike.computeIfAbsent(Keys.of(host), absent -> new ArrayList<>())
+                .add(host));
+        alike.forEach(this::keys);
     }
 
     /** The blocks of the domain itself. */
@@ -84,13 +109,51 @@ final class ServerBlocks {
         }
     }
 
+    /** Keys that are answered alike but for their slots. */
+    private record Keys(String under, String label, int ttlSeconds) implements Comparable<Keys> {
+
+        private static final Comparator<Keys> ORDER =
+                Comparator.comparing(Keys::under).thenComparing(Keys::label).thenComparingInt(Keys::ttlSeconds);
+
+        static Keys of(Host host) {
+            return new Keys(
+                    host.under().orElseThrow(), host.streams().getFirst().label(), host.ttlSeconds());
+        }
+
+        @Override
+        public int compareTo(Keys other) {
+            return ORDER.compare(this, other);
+        }
+    }
+
+    private void keys(Keys some, List<Host> hosts) {
+        line(some.under() + " {");
+        // A list of constants is looked up, not searched; without spaces it is one word of the configuration.
+        view(
+                some.label(),
+                "name() in "
+                        + hosts.stream()
+                                .map(host -> "'" + host.name() + ".'")
+                                .collect(Collectors.joining(",", "[", "]")));
+        String slots = some.label() + "." + ServedNames.slotZone(zone.domain(), keys.shard());
+        line("  template IN ANY {");
+        line("    match ^(?P<key>.+)[.]" + some.under().replace(".", "[.]") + "[.]$");
+        line("    answer \"" + alias(some.ttlSeconds(), ServedNames.SLOTS + ".{{ .Group.key }}." + slots) + "\"");
+        line("    upstream");
+        line("  }");
+        line("}");
+    }
+
     private String alias(Host host, HostStream stream) {
-        String slots = ServedNames.slotsOf(stream.label(), zone.domain(), keys.shard());
+        return alias(host.ttlSeconds(), ServedNames.slotsOf(host, stream, zone.domain(), keys.shard()));
+    }
+
+    private String alias(int ttlSeconds, String slots) {
         return switch (zone.answers()) {
             case Single ->
                 "{{ $h := printf `%%04x` .Message.Id }}{{ .Name }} %d IN CNAME {{ slice $h 0 1 }}.{{ slice $h 2 3 }}.{{ slice $h 1 2 }}.{{ slice $h 3 4 }}.%s."
-                        .formatted(host.ttlSeconds(), slots);
-            case List -> "{{ .Name }} %d IN CNAME %s.".formatted(host.ttlSeconds(), slots);
+                        .formatted(ttlSeconds, slots);
+            case List -> "{{ .Name }} %d IN CNAME %s.".formatted(ttlSeconds, slots);
         };
     }
 

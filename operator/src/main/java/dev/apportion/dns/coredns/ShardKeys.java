@@ -20,7 +20,7 @@ record ShardKeys(String domain, int shard) {
     private static final Pattern SERIAL = Pattern.compile("(.+)\\.s(\\d{1,4})\\.serial");
 
     /** A domain that ends so could have the same keys as a shard of its parent. */
-    private static final Pattern AMBIGUOUS = Pattern.compile("(.*\\.)?s\\d+");
+    private static final Pattern AMBIGUOUS = Pattern.compile("(.*\\.)?(s|apex)\\d+");
 
     static boolean isAmbiguous(String domain) {
         return AMBIGUOUS.matcher(domain).matches();
@@ -44,6 +44,11 @@ record ShardKeys(String domain, int shard) {
 
     String conf() {
         return prefix() + "conf";
+    }
+
+    /** The blocks of keys of the domain: a name that comes before the domain's, since files are read in the order of names. */
+    String apexConf() {
+        return domain + ".apex" + shard + ".conf";
     }
 
     String zone() {
@@ -85,7 +90,7 @@ record ShardKeys(String domain, int shard) {
 
     /** Whether a key belongs to the zone in this shard. */
     boolean owns(String key) {
-        if (key.equals(domainConf()) || key.equals(domainZone())) {
+        if (key.equals(domainConf()) || key.equals(domainZone()) || key.equals(apexConf())) {
             return true;
         }
         if (!key.startsWith(prefix())) {

@@ -79,6 +79,10 @@ final class ShardRendering {
             files.put(
                     keys.conf(),
                     new ServerBlocks(zone, directory, keys).hosts(below).toString());
+            ServerBlocks apex = new ServerBlocks(zone, directory, keys);
+            if (below.stream().anyMatch(apex::isKeyOfDomain)) {
+                files.put(keys.apexConf(), apex.keysOfDomain(below).toString());
+            }
             files.put(keys.zone(), ZoneText.slots(zone, shard, below, serial));
             if (zone.answers() == Answers.List) {
                 files.put(keys.weights(), ZoneText.weights(zone, shard, below));
@@ -165,17 +169,26 @@ final class ShardRendering {
         if (!names.add(host.name())) {
             return problem(host.name(), "%s is there twice".formatted(host.name()));
         }
+        if (host.isKey()
+                && (!ServedNames.isWithin(host.under().orElseThrow(), zone.domain())
+                        || !host.name().endsWith("." + host.under().orElseThrow())
+                        || host.streams().size() != 1
+                        || !host.streams().getFirst().isEveryoneElse())) {
+            return problem(
+                    host.name(),
+                    "%s is not a key of %s".formatted(host.name(), host.under().orElseThrow()));
+        }
         for (HostStream stream : host.streams()) {
             if (!LABEL.matcher(stream.label()).matches()) {
                 return problem(host.name(), "%s is not a label".formatted(stream.label()));
             }
-            String other = labels.put(stream.label(), host.name());
-            if (other != null) {
-                return problem(
-                        host.name(), "the label %s is used by %s and %s".formatted(stream.label(), other, host.name()));
+            String user = host.under().map(under -> "keys of " + under).orElse(host.name());
+            String other = labels.put(stream.label(), user);
+            if (other != null && !(host.isKey() && other.equals(user))) {
+                return problem(host.name(), "the label %s is used by %s and %s".formatted(stream.label(), other, user));
             }
             int longest = SLOT_CHARACTERS
-                    + ServedNames.slotsOf(stream.label(), zone.domain(), shards.count() - 1)
+                    + ServedNames.slotsOf(host, stream, zone.domain(), shards.count() - 1)
                             .length();
             if (longest > MOST_NAME_CHARACTERS) {
                 return problem(

@@ -18,6 +18,7 @@ import inet.ipaddr.IPAddressString;
 import inet.ipaddr.IncompatibleAddressException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
@@ -72,6 +73,7 @@ record StateText(ZoneRecords part, int shards, String directory) {
                 .put("name", host.name())
                 .put("owner", host.owner())
                 .put("ttl", host.ttlSeconds());
+        host.under().ifPresent(under -> node.put("under", under));
         ArrayNode streams = node.putArray("streams");
         for (HostStream stream : host.streams()) {
             ObjectNode entry = streams.addObject().put("label", stream.label()).put("stream", stream.stream());
@@ -111,7 +113,12 @@ record StateText(ZoneRecords part, int shards, String directory) {
                 for (JsonNode stream : array(host, "streams")) {
                     streams.add(stream(stream));
                 }
-                hosts.add(new Host(string(host, "name"), string(host, "owner"), integer(host, "ttl"), streams));
+                hosts.add(new Host(
+                        string(host, "name"),
+                        string(host, "owner"),
+                        integer(host, "ttl"),
+                        host.has("under") ? Optional.of(string(host, "under")) : Optional.empty(),
+                        streams));
             }
             ZoneRecords part = new ZoneRecords(
                     string(zone, "domain"),

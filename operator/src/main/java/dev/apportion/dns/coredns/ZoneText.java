@@ -74,7 +74,8 @@ final class ZoneText {
         file.fixed();
         file.add("*._s", zone.ttlSeconds(), PLACEHOLDER);
         for (Host host : zone.hosts()) {
-            if (addresses.isEmpty() || !host.name().equals(zone.domain())) {
+            if (ServedNames.hasPlaceholder(host)
+                    && (addresses.isEmpty() || !host.name().equals(zone.domain()))) {
                 // Below the host, not at it: a CNAME that leads to the host must not end at what stands in this file.
                 file.add(file.relative(ServedNames.probes(host.name()), "*."), zone.ttlSeconds(), PLACEHOLDER);
             }
@@ -87,7 +88,7 @@ final class ZoneText {
         StringBuilder text = new StringBuilder("# " + ServerBlocks.NOTICE + "\n");
         for (Host host : hosts) {
             for (HostStream stream : host.streams()) {
-                weights(text, ServedNames.slotsOf(stream.label(), zone.domain(), shard), stream);
+                weights(text, ServedNames.slotsOf(host, stream, zone.domain(), shard), stream);
             }
         }
         return text.toString();
@@ -118,20 +119,21 @@ final class ZoneText {
     }
 
     private void slots(Host host, HostStream stream) {
+        String name = ServedNames.slotsIn(host, stream);
         if (stream.answers().isEmpty()) {
             // The names must exist, or a resolver would hear that the host does not.
-            add((zone.answers() == Answers.Single ? "*." : "") + stream.label(), host.ttlSeconds(), PLACEHOLDER);
+            add((zone.answers() == Answers.Single ? "*." : "") + name, host.ttlSeconds(), PLACEHOLDER);
             return;
         }
         switch (zone.answers()) {
             case Single -> {
                 for (SlotRecords.Entry entry : SlotRecords.of(stream)) {
                     for (Answer answer : entry.answers()) {
-                        add(entry.name() + "." + stream.label(), host.ttlSeconds(), data(answer));
+                        add(entry.name() + "." + name, host.ttlSeconds(), data(answer));
                     }
                 }
             }
-            case List -> stream.answers().forEach(answer -> add(stream.label(), host.ttlSeconds(), data(answer)));
+            case List -> stream.answers().forEach(answer -> add(name, host.ttlSeconds(), data(answer)));
         }
     }
 

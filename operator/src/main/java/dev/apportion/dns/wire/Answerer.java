@@ -15,6 +15,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.xbill.DNS.CNAMERecord;
 import org.xbill.DNS.DClass;
 import org.xbill.DNS.Flags;
@@ -189,7 +191,7 @@ public final class Answerer {
 
         private Optional<HostStream> stream(Host host, Query query) {
             String name = ZoneData.text(query.name());
-            if (ServedNames.isWithin(name, ServedNames.probes(host.name()))) {
+            if (!host.isKey() && ServedNames.isWithin(name, ServedNames.probes(host.name()))) {
                 return ClientStreams.inOrder(host).stream()
                         .filter(stream -> stream.isEveryoneElse()
                                 || ServedNames.isWithin(name, ServedNames.probesOf(stream.label(), host.name())))
@@ -199,7 +201,7 @@ public final class Answerer {
         }
 
         private Result alias(PublishedZones.ServedHost host, HostStream stream, Query query) {
-            String slots = ServedNames.slotsOf(stream.label(), host.zone().domain(), host.shard());
+            String slots = ServedNames.slotsOf(host.host(), stream, host.zone().domain(), host.shard());
             String target = switch (host.zone().answers()) {
                 case Single -> digits(Slots.ofId(query.id())) + "." + slots;
                 case List -> slots;
@@ -224,22 +226,37 @@ public final class Answerer {
                     default -> nothing;
                 };
             }
-            PublishedZones.SlotStream slots = zone.streams().get(query.name().getLabelString(below - 1));
+            int digits = inFront(query.name(), below);
+            PublishedZones.SlotStream slots = zone.streams().get(labels(query.name(), digits, below));
             boolean single = zone.zone().answers() == Answers.Single;
-            if (slots == null || (!single && below > 1)) {
+            if (slots == null || (!single && digits > 0)) {
                 return Result.of(Rcode.NXDOMAIN, List.of(), soa, List.of());
             }
             boolean address = query.type() == Type.A || query.type() == Type.AAAA;
             List<Record> answer = !address
                     ? List.of()
                     : single
-                            ? inSlot(slots, query, below)
+                            ? inSlot(slots, query, digits)
                             : drawn(query.name(), slots.ttlSeconds(), slots.stream(), query.type());
             return answer.isEmpty() ? nothing : Result.of(Rcode.NOERROR, answer, zone.ns(), List.of());
         }
 
-        private List<Record> inSlot(PublishedZones.SlotStream slots, Query query, int below) {
-            if (below != 5) {
+        /** How many labels stand in front of the name of a stream's slots. */
+        private static int inFront(Name name, int below) {
+            for (int i = 0; i < below - 1; i++) {
+                if (name.getLabelString(i).equals(ServedNames.SLOTS)) {
+                    return i;
+                }
+            }
+            return below - 1;
+        }
+
+        private static String labels(Name name, int from, int to) {
+            return IntStream.range(from, to).mapToObj(name::getLabelString).collect(Collectors.joining("."));
+        }
+
+        private List<Record> inSlot(PublishedZones.SlotStream slots, Query query, int digits) {
+            if (digits != 4) {
                 return List.of();
             }
             int slot = 0;

@@ -56,7 +56,7 @@ public final class PublishedZones {
      */
     record ServedZone(ZoneRecords zone, @Nullable Host apex, ZoneData data, Map<String, ZoneData> apexData) {}
 
-    /** The zone that holds the slots of the hosts of one shard, by the labels of their streams. */
+    /** The zone that holds the slots of the hosts of one shard, by the names of their slots, relative to it. */
     record SlotZone(ZoneRecords zone, Name origin, Record soa, List<Record> ns, Map<String, SlotStream> streams) {}
 
     /** The slots of one stream. */
@@ -136,7 +136,7 @@ public final class PublishedZones {
                         .get(slotZone)
                         .streams()
                         .put(
-                                stream.label(),
+                                ServedNames.slotsIn(host, stream),
                                 new SlotStream(
                                         host.ttlSeconds(),
                                         stream,
@@ -181,7 +181,8 @@ public final class PublishedZones {
         fixed.values().forEach(records::addAll);
         records.add(placeholder(Name.fromString("*._s", origin), zone.ttlSeconds()));
         for (Host host : zone.hosts()) {
-            if (apex.isEmpty() || !host.name().equals(zone.domain())) {
+            if (ServedNames.hasPlaceholder(host)
+                    && (apex.isEmpty() || !host.name().equals(zone.domain()))) {
                 records.add(placeholder(Name.fromString("*._p." + host.name() + "."), zone.ttlSeconds()));
             }
         }

@@ -42,6 +42,9 @@ import org.xbill.DNS.Type;
  * statistics. A stream with more than {@value #MOST_QUESTIONS} such ends in a family is asked at as many of them, evenly
  * spread. Where a response holds all addresses, one question shows the set.
  *
+ * <p>Keys are many and alike, and the serials of the zone files show that a server has them; of those that changed, at most
+ * {@value #MOST_KEYS} are asked for in one round, evenly spread.
+ *
  * <p>Where a host has several streams, each is asked by its probe name, since the verifier may be a client of any; a
  * stream that is alone and takes everyone is asked by the host name.
  */
@@ -49,6 +52,12 @@ public final class Verification {
 
     /** How many questions are asked about one family of one stream. */
     static final int MOST_QUESTIONS = 64;
+
+    /** How many hosts that are gone are asked for in one round. */
+    static final int MOST_GONE = 1024;
+
+    /** How many keys of those that changed are asked for in one round. */
+    static final int MOST_KEYS = 256;
 
     private static final IPAddressGenerator ADDRESSES = new IPAddressGenerator();
 
@@ -97,19 +106,28 @@ public final class Verification {
                     new Expected.Generation(Optional.ofNullable(serials.get(file)))));
         }
         List<Host> others = new ArrayList<>();
+        List<Host> keys = new ArrayList<>();
         Set<String> gone = new TreeSet<>(changed);
         for (Host host : desired.hosts()) {
             gone.remove(host.name());
-            if (changed.contains(host.name())) {
+            if (changed.contains(host.name()) && host.isKey()) {
+                keys.add(host);
+            } else if (changed.contains(host.name())) {
                 addHost(checks, desired, host);
             } else {
                 others.add(host);
             }
         }
+        int asked = Math.min(keys.size(), MOST_KEYS);
+        for (int i = 0; i < asked; i++) {
+            int spread = (int) ((long) i * keys.size() / asked);
+            addHost(checks, desired, keys.get((int)
+                    ((spread + Math.floorMod(round, (long) keys.size())) % keys.size())));
+        }
         for (int i = 0; i < Math.min(sample, others.size()); i++) {
             addHost(checks, desired, others.get((int) Math.floorMod(round * sample + i, (long) others.size())));
         }
-        for (String host : gone) {
+        for (String host : gone.stream().limit(MOST_GONE).toList()) {
             if (!hasOtherAddresses(desired, host)) {
                 for (int type : new int[] {Type.A, Type.AAAA}) {
                     checks.add(new Check(host, "", question(host, type, 0), new Expected.Addresses(new TreeSet<>())));

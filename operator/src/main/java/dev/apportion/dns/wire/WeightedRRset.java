@@ -24,9 +24,12 @@ public record WeightedRRset(String host, String label, boolean isIPv6, SortedMap
         weights = Collections.unmodifiableSortedMap(new TreeMap<>(weights));
     }
 
-    /** Those of a host; none where every stream has one address at most in each family, so that there is nothing to weigh. */
+    /** Those of a host; none of a key, which has no probe names, and none where every stream has one address at most in each family, so that there is nothing to weigh. */
     public static List<WeightedRRset> of(Host host) {
         List<WeightedRRset> sets = new ArrayList<>();
+        if (host.isKey()) {
+            return sets;
+        }
         for (HostStream stream : host.streams()) {
             for (boolean ipv6 : new boolean[] {false, true}) {
                 SortedMap<IPAddress, Integer> weights = new TreeMap<>();
