@@ -16,8 +16,8 @@ final class Enumeration {
     private static final int MOST_STREAMS = 8;
     private static final int MOST_REPLICAS = 16;
 
-    /** Most choices that are tried: some hundredths of a second. */
-    private static final int MOST_TRIALS = 300_000;
+    /** Most sets of streams that are looked at, over all choices: some hundredths of a second. */
+    private static final long MOST_WORK = 20_000_000;
 
     /** What counts as lower, relatively. */
     private static final double LOWER = 1e-10;
@@ -34,7 +34,7 @@ final class Enumeration {
     private final double[][] rates;
     private double makespan;
     private int @Nullable [] best;
-    private int trials;
+    private long work;
 
     /**
      * @param makespan what is to be undercut
@@ -101,7 +101,7 @@ final class Enumeration {
     /** Searches; whether the least makespan is now known. */
     boolean search() {
         choose(0, 0);
-        return trials < MOST_TRIALS;
+        return work < MOST_WORK;
     }
 
     /** The least makespan found. */
@@ -136,7 +136,8 @@ final class Enumeration {
         int end = 1 << candidates[s].length;
         // the sets of k candidates in ascending order, which begins with the fastest ones
         for (int code = (1 << k) - 1; code < end; code = following(code)) {
-            if (++trials >= MOST_TRIALS || makespan <= enough) {
+            work += unions[s].length;
+            if (work >= MOST_WORK || makespan <= enough) {
                 return;
             }
             int set = decoded(code, candidates[s]);
