@@ -93,12 +93,4 @@ public record AdmittedPool(
                 .findFirst()
                 .orElse(0);
     }
-
-    int concurrency(String site) {
-        return sites.stream()
-                .filter(candidate -> candidate.name().equals(site))
-                .mapToInt(Site::concurrency)
-                .findFirst()
-                .orElse(1);
-    }
 }

@@ -1,6 +1,7 @@
 package dev.apportion.reconcile;
 
 import dev.apportion.records.Answers;
+import dev.apportion.records.Host;
 import inet.ipaddr.IPAddress;
 import java.util.List;
 import java.util.Optional;
@@ -45,7 +46,16 @@ public record Demand(
      * depend on the stream that lists it.
      */
     String key() {
-        return service + "/" + (isKey() ? "/" + keyName : stream);
+        return key(service.toString(), stream, keyName);
+    }
+
+    /** The same of a host that is published. */
+    static String key(Host host, String stream) {
+        return key(host.owner(), stream, host.isKey() ? host.key() : "");
+    }
+
+    private static String key(String service, String stream, String keyName) {
+        return service + "/" + (keyName.isEmpty() ? stream : "/" + keyName);
     }
 
     boolean isKey() {

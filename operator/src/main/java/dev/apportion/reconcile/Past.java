@@ -32,7 +32,7 @@ public record Past(Optional<PoolPlan> plan, Map<String, List<Answer>> published,
         for (ZoneRecords zone : zones) {
             for (Host host : zone.hosts()) {
                 for (HostStream stream : host.streams()) {
-                    answers.put(host.owner() + "/" + stream.stream(), stream.answers());
+                    answers.put(Demand.key(host, stream.stream()), stream.answers());
                 }
             }
         }

@@ -43,7 +43,9 @@ class PolicyPropertiesTest {
         /** With each other: their unit does not matter. */
         RELATIVE,
         /** With the connections that are open: scaling both alike changes nothing. */
-        BESIDE_CONNECTIONS
+        BESIDE_CONNECTIONS,
+        /** With the time that serving one takes: they are what they are. */
+        ABSOLUTE
     }
 
     /** Whether a replica's share may grow when it alone is measured to be busier, in a problem of one stream. */
@@ -63,6 +65,12 @@ class PolicyPropertiesTest {
             new Row(new RoundRobin(), Rates.RELATIVE, Busier.UNMEASURED),
             new Row(new WeightedRoundRobin(), Rates.RELATIVE, Busier.UNMEASURED),
             new Row(new KSplittable(), Rates.RELATIVE, Busier.UNMEASURED),
+            new Row(new KSplittable(KSplittable.Split.EQUAL_RANDOM, 1), Rates.RELATIVE, Busier.UNMEASURED),
+            new Row(new KSplittable(KSplittable.Split.EQUAL_SCHEDULED, 1), Rates.RELATIVE, Busier.UNMEASURED),
+            new Row(new ZipfZones(ZipfZones.Zones.Three, 5, 1), Rates.RELATIVE, Busier.UNMEASURED),
+            new Row(new ZipfZones(ZipfZones.Zones.Continuous, 5, 1), Rates.RELATIVE, Busier.UNMEASURED),
+            new Row(new GlobalQueue(true, 8, 0.1, 0.01), Rates.ABSOLUTE, Busier.UNMEASURED),
+            new Row(new GlobalQueue(false, 8, 0.1, 0.01), Rates.ABSOLUTE, Busier.UNMEASURED),
             new Row(new LeastConnections(), Rates.BESIDE_CONNECTIONS, Busier.NEVER_MORE),
             new Row(leastConnections(0, Round.ALLOCATION), Rates.BESIDE_CONNECTIONS, Busier.NEVER_MORE_OF_ALL),
             // within a limit, who is new decides: more connections may mean that a replica is limited no longer
@@ -230,9 +238,10 @@ class PolicyPropertiesTest {
             @ForAll @IntRange(min = -20, max = 20) int capacityPower) {
         for (Row row : ROWS) {
             UnaryOperator<Sample> sample = switch (row.rates()) {
-                case RELATIVE -> s -> s;
+                case RELATIVE, ABSOLUTE -> s -> s;
                 case BESIDE_CONNECTIONS -> s -> scaledConnections(s, ratePower);
             };
+            int power = row.rates() == Rates.ABSOLUTE ? 0 : ratePower;
             Problem scaled = new Problem(
                     problem.replicas().stream()
                             .map(r -> new Replica(
@@ -245,7 +254,7 @@ class PolicyPropertiesTest {
                     problem.streams().stream()
                             .map(s -> new Stream(
                                     s.name(),
-                                    Math.scalb(s.rate(), ratePower),
+                                    Math.scalb(s.rate(), power),
                                     s.maxReplicas(),
                                     s.sites(),
                                     s.home(),
