@@ -16,8 +16,10 @@ import dev.apportion.api.TrafficService;
 import dev.apportion.api.TrafficServiceSpec;
 import dev.apportion.api.TrafficStream;
 import dev.apportion.api.TrafficStreamSpec;
+import dev.apportion.reconcile.KeySource;
 import dev.apportion.reconcile.Ref;
 import dev.apportion.reconcile.World;
+import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -55,6 +57,7 @@ final class Manifests implements World {
     private final List<TrafficStream> streams = new ArrayList<>();
     private final Map<Ref, List<EndpointSlice>> slices = new HashMap<>();
     private final Map<Ref, Pod> pods = new HashMap<>();
+    private final Map<Ref, ConfigMap> configMaps = new HashMap<>();
     private final Map<String, Map<String, String>> namespaces = new HashMap<>();
     private final Map<String, Path> seen = new HashMap<>();
 
@@ -164,6 +167,10 @@ final class Manifests implements World {
             case "v1/Pod" -> {
                 Pod pod = one(document, Pod.class, file, number);
                 pods.put(Ref.of(pod), pod);
+            }
+            case "v1/ConfigMap" -> {
+                ConfigMap configMap = one(document, ConfigMap.class, file, number);
+                configMaps.put(Ref.of(configMap), configMap);
             }
             case "v1/Namespace" -> {
                 Namespace namespace = one(document, Namespace.class, file, number);
@@ -281,6 +288,11 @@ final class Manifests implements World {
     @Override
     public boolean podHasEnded(Ref pod) {
         return Optional.ofNullable(pods.get(pod)).filter(World::hasEnded).isPresent();
+    }
+
+    @Override
+    public KeySource keys(Ref configMap, String key) {
+        return KeySource.of(configMap, key, Optional.ofNullable(configMaps.get(configMap)));
     }
 
     @Override

@@ -122,6 +122,7 @@ public final class ApportionOperator implements AutoCloseable {
     private final KubernetesClient leaseClient;
     private final Leadership leadership;
     private final WatchAudit audit;
+    private final NamedConfigMaps configMaps;
     private final ClockWatch clockWatch;
     private final Consumer<String> replaced;
     private final Map<String, String> ended = new ConcurrentHashMap<>();
@@ -160,6 +161,8 @@ public final class ApportionOperator implements AutoCloseable {
                 .build();
         this.leadership = new Leadership(leaseClient, terms, clock, new Turns());
         this.desk = new Desk(new ClusterWorld(), signals, leadership, meters, clock);
+        this.configMaps = new NamedConfigMaps(client, desk::configMapChanged);
+        desk.world().configMaps = configMaps;
         this.verifier = new Verifier(
                 new Asker(ASK_TIMEOUT),
                 new Verifier.Timing(settings.verifyInterval(), settings.verifyGrace()),
@@ -267,7 +270,13 @@ public final class ApportionOperator implements AutoCloseable {
         InstalledSchemas.check(client);
         long audits = settings.auditInterval().toMillis();
         var _ = auditing.scheduleWithFixedDelay(
-                () -> audit.audit(collections(), synced), 0, audits, TimeUnit.MILLISECONDS);
+                () -> {
+                    audit.audit(collections(), synced);
+                    configMaps.audit();
+                },
+                0,
+                audits,
+                TimeUnit.MILLISECONDS);
         operator.start();
         SortedSet<String> told = new TreeSet<>();
         for (SortedSet<String> missing = unsynced(); !missing.isEmpty(); missing = unsynced()) {
@@ -286,7 +295,7 @@ public final class ApportionOperator implements AutoCloseable {
         LOG.info("Started");
     }
 
-    /** The kinds whose caches are not filled yet. */
+    /** The kinds whose caches are not filled yet; once all are, the ConfigMaps that streams name and that are not read yet. */
     private SortedSet<String> unsynced() {
         SortedSet<String> missing = new TreeSet<>();
         for (RegisteredController<?> controller : operator.getRuntimeInfo().getRegisteredControllers()) {
@@ -303,6 +312,10 @@ public final class ApportionOperator implements AutoCloseable {
                     });
                 }
             }
+        }
+        if (missing.isEmpty()) {
+            desk.followConfigMaps();
+            missing.addAll(configMaps.unread());
         }
         return missing;
     }
@@ -392,6 +405,7 @@ public final class ApportionOperator implements AutoCloseable {
         housekeeping.shutdownNow();
         auditing.shutdownNow();
         operator.stop();
+        configMaps.close();
         verifier.close();
         prober.close();
         zones.close();

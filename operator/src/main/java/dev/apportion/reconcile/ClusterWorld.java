@@ -33,6 +33,7 @@ final class ClusterWorld implements World {
     volatile @Nullable IndexedResourceCache<EndpointSlice> endpointSlices;
     volatile @Nullable Cache<Pod> pods;
     volatile @Nullable Cache<Namespace> namespaces;
+    volatile @Nullable NamedConfigMaps configMaps;
 
     @Override
     public List<DNSZone> zones() {
@@ -86,6 +87,21 @@ final class ClusterWorld implements World {
                 .get(new ResourceID(namespace))
                 .map(found -> found.getMetadata().getLabels())
                 .orElse(Map.of());
+    }
+
+    @Override
+    public KeySource keys(Ref configMap, String key) {
+        return present(configMaps).keys(configMap, key);
+    }
+
+    /** Has the ConfigMap followed that a stream names now. */
+    void follow(Ref stream) {
+        present(configMaps)
+                .follow(
+                        stream,
+                        () -> find(streams, stream)
+                                .filter(found -> !found.isMarkedForDeletion())
+                                .flatMap(StreamAdmission::configMap));
     }
 
     /** Every DNSZone there is, those on their way out among them. */

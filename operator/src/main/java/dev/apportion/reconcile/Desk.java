@@ -176,7 +176,8 @@ final class Desk {
         Ref ref = pool.ref();
         boolean complete = before != null
                 && before.streams().stream()
-                        .noneMatch(stream -> stream.answers().isEmpty());
+                        .noneMatch(stream -> stream.answers().isEmpty())
+                && knows(before, Demands.of(ref, admission));
         List<ZoneRecords> records = new ArrayList<>();
         boolean unknown = false;
         if (!complete) {
@@ -257,6 +258,13 @@ final class Desk {
                     ? plan
                     : plan(admitted);
         });
+    }
+
+    /** Says whether a plan has all streams: what is published of others, such as keys whose list was away, is not in it. */
+    private static boolean knows(PoolPlan plan, List<Demand> demands) {
+        Set<String> planned =
+                plan.streams().stream().map(stream -> stream.demand().key()).collect(Collectors.toSet());
+        return demands.stream().map(Demand::key).allMatch(planned::contains);
     }
 
     private static boolean covers(PoolPlan plan, List<Demand> demands) {
@@ -382,16 +390,37 @@ final class Desk {
     }
 
     void streamChanged(@Nullable TrafficStream before, @Nullable TrafficStream after) {
+        world.follow(Ref.of(after != null ? after : Objects.requireNonNull(before)));
         version.incrementAndGet();
         if (open) {
-            Set<Ref> services = present(before, after)
-                    .flatMap(stream -> StreamAdmission.service(stream).stream())
-                    .collect(Collectors.toSet());
-            lookAtServices(world.services().stream()
-                    .filter(service -> services.contains(Ref.of(service)))
-                    .toList());
-            Signals.raise(signals.streams, streamsOf(services));
+            lookAtStreams(present(before, after));
         }
+    }
+
+    /** Has the ConfigMaps followed that streams name, of whatever streams there are. */
+    void followConfigMaps() {
+        refs(world.streams()).forEach(world::follow);
+    }
+
+    /** Called when something else is known of a ConfigMap that streams name. */
+    void configMapChanged(Ref configMap) {
+        version.incrementAndGet();
+        if (open) {
+            lookAtStreams(world.streams().stream()
+                    .filter(stream -> StreamAdmission.configMap(stream)
+                            .filter(configMap::equals)
+                            .isPresent()));
+        }
+    }
+
+    /** Streams and their services. */
+    private void lookAtStreams(Stream<TrafficStream> streams) {
+        Set<Ref> services = streams.flatMap(stream -> StreamAdmission.service(stream).stream())
+                .collect(Collectors.toSet());
+        lookAtServices(world.services().stream()
+                .filter(service -> services.contains(Ref.of(service)))
+                .toList());
+        Signals.raise(signals.streams, streamsOf(services));
     }
 
     void namespaceChanged() {

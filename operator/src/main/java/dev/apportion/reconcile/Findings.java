@@ -19,7 +19,7 @@ final class Findings {
     /** How many names a message lists before it only counts. */
     private static final int NAMES_SHOWN = 8;
 
-    /** The reason of {@code Verified} before the servers have said anything. */
+    /** The reason of {@code Verified} before the servers have said anything, and of {@code ResolvedRefs} before it was looked. */
     static final String PENDING = "Pending";
 
     private Findings() {}

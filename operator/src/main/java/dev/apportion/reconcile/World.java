@@ -37,6 +37,9 @@ public interface World {
         return "Succeeded".equals(phase) || "Failed".equals(phase);
     }
 
+    /** The keys that a ConfigMap lists under one of its own keys. */
+    KeySource keys(Ref configMap, String key);
+
     /** The labels of a namespace; empty when it is not known. */
     Map<String, String> namespaceLabels(String namespace);
 

@@ -8,6 +8,7 @@ import dev.apportion.api.DNSZone;
 import dev.apportion.api.ReplicaPool;
 import dev.apportion.api.TrafficService;
 import dev.apportion.api.TrafficStream;
+import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
 import java.io.IOException;
@@ -41,6 +42,7 @@ final class Setting implements World {
     private final List<TrafficStream> streams = new ArrayList<>();
     private final List<EndpointSlice> slices = new ArrayList<>();
     private final Map<Ref, Pod> pods = new HashMap<>();
+    private final Map<Ref, ConfigMap> configMaps = new HashMap<>();
 
     static Setting of(String... documents) {
         Setting setting = new Setting();
@@ -144,6 +146,10 @@ final class Setting implements World {
                 Pod pod = read(document, Pod.class);
                 pods.put(Ref.of(pod), pod);
             }
+            case "ConfigMap" -> {
+                ConfigMap configMap = read(document, ConfigMap.class);
+                configMaps.put(Ref.of(configMap), configMap);
+            }
             default -> throw new IllegalArgumentException("a test needs no " + document.path("kind"));
         }
     }
@@ -209,6 +215,11 @@ final class Setting implements World {
     @Override
     public boolean podHasEnded(Ref pod) {
         return Optional.ofNullable(pods.get(pod)).filter(World::hasEnded).isPresent();
+    }
+
+    @Override
+    public KeySource keys(Ref configMap, String key) {
+        return KeySource.of(configMap, key, Optional.ofNullable(configMaps.get(configMap)));
     }
 
     @Override
