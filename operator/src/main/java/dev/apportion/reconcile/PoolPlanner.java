@@ -173,7 +173,8 @@ public final class PoolPlanner {
 
     private static Set<List<Object>> whatIsAsked(List<Demand> demands) {
         return demands.stream()
-                .map(demand -> List.<Object>of(demand.key(), demand.maxReplicas(), demand.answers(), demand.sites()))
+                .map(demand -> List.<Object>of(
+                        demand.key(), demand.maxReplicas(), demand.answers(), demand.sites(), demand.home()))
                 .collect(Collectors.toSet());
     }
 
