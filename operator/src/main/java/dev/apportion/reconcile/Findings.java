@@ -16,6 +16,9 @@ import java.util.stream.Stream;
 /** Says what holds of plans, of what was written, and of what the servers answer. Pure. */
 final class Findings {
 
+    /** Comes before what became of the allocation that was in force. */
+    static final String COURSE = "; ";
+
     /** How many names a message lists before it only counts. */
     private static final int NAMES_SHOWN = 8;
 
@@ -91,22 +94,22 @@ final class Findings {
                     "ReplicasUnused",
                     "%d of %d ready replicas are in no answer: %s; maybe raise spec.maxReplicas of a service"
                                     .formatted(unused.size(), ready, listed(unused))
-                            + (plan.course().what().isEmpty()
-                                    ? ""
-                                    : "; " + plan.course().what()));
+                            + course(plan));
         }
         List<String> shared = plan.inSeveralSites();
         return Finding.yes(
                 Finding.ALLOCATED,
                 "Allocated",
                 "%d streams over %d replicas".formatted(plan.streams().size(), ready)
-                        + (plan.course().what().isEmpty()
-                                ? ""
-                                : "; " + plan.course().what())
                         + (shared.isEmpty()
                                 ? ""
                                 : "; the addresses of %s are in more than one site, and their capacity counts in each"
-                                        .formatted(listed(shared))));
+                                        .formatted(listed(shared)))
+                        + course(plan));
+    }
+
+    private static String course(PoolPlan plan) {
+        return plan.course().what().isEmpty() ? "" : COURSE + plan.course().what();
     }
 
     private static String listed(List<String> names) {

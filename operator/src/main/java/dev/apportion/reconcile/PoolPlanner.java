@@ -194,6 +194,10 @@ public final class PoolPlanner {
         boolean changed = streams.stream()
                 .anyMatch(stream -> !standing.answers(stream.demand()).isEmpty()
                         && !Set.copyOf(standing.answers(stream.demand())).equals(answers(stream.answers())));
+        if (past.plan().isEmpty() && !changed && !effect.unfinished()) {
+            // A start is no news.
+            return PoolPlan.Course.NEW;
+        }
         String worst = String.format(Locale.ROOT, "worst load %.2f of its level", effect.worst());
         String moved = String.format(
                 Locale.ROOT,
