@@ -1,5 +1,6 @@
 package dev.apportion.reconcile;
 
+import dev.apportion.api.ReplicaPoolSpec;
 import dev.apportion.dns.wire.Verdict;
 import dev.apportion.reconcile.ZoneStanding.Servers;
 import dev.apportion.reconcile.ZoneStanding.Verified;
@@ -46,10 +47,44 @@ final class Findings {
                         .formatted(plan.ready() - plan.silent(), plan.ready()));
     }
 
-    /** {@code ResolvedRefs} of a pool one of whose Services has no EndpointSlice. */
+    /** {@code ResolvedRefs} of a pool one of whose Services is missing, or cannot be reached as the pool says. */
     static Optional<Finding> missingServices(AdmittedPool pool, World world) {
+        return missingSlices(pool, world)
+                .or(() -> pool.sites().stream()
+                        .flatMap(site -> missingLoadBalancer(pool, site, world).stream())
+                        .findFirst());
+    }
+
+    private static Optional<Finding> missingLoadBalancer(AdmittedPool pool, AdmittedPool.Site site, World world) {
+        if (!(site.source() instanceof AdmittedPool.Source.Service(String name, ReplicaPoolSpec.Publish publish))
+                || publish != ReplicaPoolSpec.Publish.LoadBalancer) {
+            return Optional.empty();
+        }
+        Ref service = new Ref(pool.ref().namespace(), name);
+        return switch (Fronts.ingress(world.service(service))) {
+            case Fronts.Ingress.At at -> Optional.empty();
+            case Fronts.Ingress.NoService none ->
+                Optional.of(Finding.no(
+                        Finding.RESOLVED_REFS, "ServiceNotFound", "there is no Service %s".formatted(service)));
+            case Fronts.Ingress.Pending pending ->
+                Optional.of(Finding.no(
+                        Finding.RESOLVED_REFS,
+                        "LoadBalancerPending",
+                        "the Service %s has no load balancer with an address yet; maybe its type is not LoadBalancer, or nothing in this cluster provides them"
+                                .formatted(service)));
+            case Fronts.Ingress.HostName(String host) ->
+                Optional.of(Finding.no(
+                        Finding.RESOLVED_REFS,
+                        "LoadBalancerHostName",
+                        "the load balancer of the Service %s has the host name %s and no address; answers are addresses, and those of a name may change at any time. Maybe use publish: Nodes, or a load balancer with fixed addresses"
+                                .formatted(service, host)));
+        };
+    }
+
+    /** {@code ResolvedRefs} of a pool one of whose Services has no EndpointSlice. */
+    private static Optional<Finding> missingSlices(AdmittedPool pool, World world) {
         List<String> missing = pool.sites().stream()
-                .flatMap(site -> site.source() instanceof AdmittedPool.Source.Service(String name)
+                .flatMap(site -> site.source() instanceof AdmittedPool.Source.Service(String name, var publish)
                         ? Stream.of(name)
                         : Stream.empty())
                 .filter(name -> world.endpointSlices(new Ref(pool.ref().namespace(), name))
