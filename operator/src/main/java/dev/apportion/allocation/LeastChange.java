@@ -152,6 +152,10 @@ public final class LeastChange {
     }
 
     private Change act(Shares placed) {
+        if (nobodyIsLimited()) {
+            // Such shares follow rates and capacities without jumps, and a repair would make them differ by stream.
+            return resolved(placed, "every stream uses every replica");
+        }
         for (int step = 0; step < STEPS; step++) {
             double within = tolerance.repairTo() + (tolerance.actAbove() - tolerance.repairTo()) * step / (STEPS - 1);
             Shares repaired = placed.copy();
@@ -168,6 +172,15 @@ public final class LeastChange {
         return resolved(
                 placed,
                 "no repair brings every load below %s of its level".formatted(decimal(1 + tolerance.actAbove())));
+    }
+
+    private boolean nobodyIsLimited() {
+        for (int j = 0; j < in.n; j++) {
+            if (in.limit[j] > 0 && !in.free(j)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private Change repaired(Shares placed, Shares repaired, double within) {

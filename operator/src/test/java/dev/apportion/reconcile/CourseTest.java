@@ -189,6 +189,21 @@ class CourseTest {
         assertThat(after.streams().getFirst().answers().getFirst().share()).isCloseTo(104 / 204.0, within(1.0 / 512));
     }
 
+    /** A stream that comes at the same time could take what moves, and the others would keep odd shares. */
+    @Test
+    void streamsThatUseEveryReplicaHaveExactShares() {
+        PoolPlan before = PoolPlanner.plan(POOL, members(3), List.of(demand("a", 1, 0), demand("b", 1, 0)));
+        List<Member> members = List.of(member(1, 300), member(2, 100), member(4, 100));
+        List<Demand> demands = List.of(demand("a", 1, 0), demand("b", 1, 0), demand("c", 1, 0));
+        for (PoolPlan after : List.of(
+                PoolPlanner.plan(POOL, members, demands, published(before)), next(before, POOL, members, demands))) {
+            assertThat(rows(after))
+                    .hasSize(3)
+                    .allSatisfy(rows ->
+                            assertThat(rows).extracting(PoolPlan.Row::weight).containsExactly(154, 51, 51));
+        }
+    }
+
     @Test
     void integersAreNoReasonToMoveAtAStart() {
         for (int seed = 0; seed < 200; seed++) {
