@@ -13,8 +13,8 @@ import java.util.Set;
  * The change of a running allocation that moves least traffic, after what a policy would do from scratch.
  *
  * <p>A policy that begins anew gives replicas that are alike other names: at rates that differ by a fifth, nine tenths of the
- * traffic would move, where one or two hundredths suffice. So what runs is repaired. The least that can move is the sum, over
- * the replicas, of what they have above their goals and the tolerance, and the traffic of those that are gone.
+ * traffic would move, where one or two hundredths suffice. So what runs is repaired. At least the traffic of replicas that are gone moves, and
+ * what {@link ChurnBound} finds.
  */
 public final class LeastChange {
 
@@ -126,8 +126,7 @@ public final class LeastChange {
         }
         Shares placed = running.copy();
         movers.forEach(mover -> mover.place(placed));
-        boolean settled = movers.stream().allMatch(mover -> mover.settled(placed, tolerance.actAbove()))
-                && !leavesReplicasIdle(placed);
+        boolean settled = movers.stream().allMatch(mover -> mover.settled(placed, tolerance.actAbove()));
         return switch (occasion) {
             case COOLING -> kept(placed, !settled, settled ? within() : "too soon after the last change");
             case DRIFT -> settled ? kept(placed, false, within()) : act(placed);
@@ -137,18 +136,6 @@ public final class LeastChange {
 
     private String within() {
         return "acts above %s".formatted(decimal(1 + tolerance.actAbove()));
-    }
-
-    /** Where the running allocation has no use for a replica, and the policy's has. */
-    private boolean leavesReplicasIdle(Shares shares) {
-        double[] used = shares.loads(in, weight, 0, in.n);
-        double[] wanted = fresh.loads(in, weight, 0, in.n);
-        for (int i = 0; i < in.m; i++) {
-            if (used[i] == 0 && wanted[i] > 0) {
-                return true;
-            }
-        }
-        return false;
     }
 
     private Change act(Shares placed) {
@@ -245,7 +232,6 @@ public final class LeastChange {
         double all = 0;
         double moved = 0;
         double stranded = 0;
-        double[] had = new double[in.m];
         for (int j = 0; j < in.n; j++) {
             int[] at = shares.at(j);
             if (at.length > 0) {
@@ -261,14 +247,12 @@ public final class LeastChange {
             double lost = Math.max(0, 1 - running.sum(j));
             stranded += in.rate[j] * (lost > 1 - WHOLE ? lost : 0);
             moved += shares.same(j, running) ? 0 : in.rate[j] * Math.max(0, 1 - shares.common(j, running));
-            for (int p = 0; p < running.at(j).length; p++) {
-                had[running.at(j)[p]] += in.rate[j] * running.share(j)[p];
-            }
         }
-        double unavoidable = stranded;
+        double[] most = new double[in.m];
         for (int i = 0; i < in.m; i++) {
-            unavoidable += Math.max(0, had[i] - goal[i] * (1 + within) * in.capacity[i]);
+            most[i] = goal[i] * (1 + within) * in.capacity[i];
         }
+        double unavoidable = stranded + ChurnBound.of(in, running, most);
         double[] load = shares.loads(in, in.rate, 0, in.rated);
         double worst = 0;
         Double[] levels = new Double[in.m];

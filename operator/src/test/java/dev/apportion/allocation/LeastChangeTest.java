@@ -119,14 +119,15 @@ class LeastChangeTest {
     }
 
     /**
-     * Streams that fill all of their k replicas alone have to change one of them for a better one, so that more moves than
-     * the bound, which knows nothing of k, can see.
+     * Streams that fill all of their k replicas alone have to change one of them for a better one, from which others have to
+     * go, so that more moves than the bound, which does not count those others, can see.
      */
     @ParameterizedTest
     @CsvSource({"true, 2, 0.03", "true, 3, 0.02", "true, 4, 0.015", "false, 3, 0.1"})
     void aRepairOfZipfRatesMovesLittle(boolean identical, int k, double most) {
         int resolved = 0;
         double moved = 0;
+        double unavoidable = 0;
         double anew = 0;
         for (int run = 0; run < 100; run++) {
             List<Replica> replicas = identical ? Problems.identical(100) : Problems.upToEightfold(100, run);
@@ -137,13 +138,32 @@ class LeastChangeTest {
             Change change = change(problem, running, policy, new Tolerance(0.05, 0.05, 1), Occasion.DRIFT);
             resolved += change instanceof Change.Resolved ? 1 : 0;
             moved += change.effect().moved() / 100;
+            unavoidable += change.effect().unavoidable() / 100;
             anew += moved(problem, running, policy.allocate(problem)) / 100;
             assertThat(worst(problem, change.effect())).isLessThan(1.05 + 1e-6);
             assertThat(change.effect().moved()).isGreaterThan(change.effect().unavoidable() - 1e-9);
         }
         assertThat(resolved).isLessThanOrEqualTo(identical ? 0 : 5);
-        assertThat(moved).isLessThan(most);
+        assertThat(moved).isLessThan(most).isLessThan(2.6 * unavoidable);
         assertThat(anew).isGreaterThan(0.7);
+    }
+
+    /** Two replicas may not bear the stream, each of which would have to lose less: one of them has to be given up. */
+    @Test
+    void aStreamThatOutgrewItsReplicasHasToChangeOne() {
+        Problem problem = new Problem(
+                List.of(replica("a", 1), replica("b", 1), replica("c", 3)),
+                List.of(stream("x", 3, 2), stream("z", 1, 2)));
+        Running running = new Running(Map.of("x", Map.of("a", 0.5, "b", 0.5), "z", Map.of("c", 1.0)));
+        Change.Effect effect = change(problem, running, new KSplittable(), USUAL, Occasion.DRIFT)
+                .effect();
+        double level = 4.0 / 5 * 1.02;
+        double aboveLevels = (2 * (1.5 - level)) / 4;
+        assertThat(effect.unavoidable())
+                .isCloseTo((3 - level) / 4, within(1e-9))
+                .isGreaterThan(aboveLevels + 0.1);
+        assertThat(effect.moved()).isGreaterThanOrEqualTo(effect.unavoidable());
+        assertThat(worst(problem, effect)).isLessThan(1.02 + 1e-9);
     }
 
     /** Rates wander for a hundred steps: no step begins anew, and the pieces do not become more and more. */
@@ -554,7 +574,7 @@ class LeastChangeTest {
     }
 
     /** What came of a change is kept when it is looked at again. */
-    @Property(tries = 1000)
+    @Property(seed = "7949305983052063389", tries = 40000)
     void aChangeIsDoneOnce(@ForAll("cases") Case some) {
         Change first = of(some, some.problem(), some.running());
         if (first.effect().unfinished()) {
