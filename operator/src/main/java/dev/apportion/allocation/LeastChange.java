@@ -126,7 +126,8 @@ public final class LeastChange {
         }
         Shares placed = running.copy();
         movers.forEach(mover -> mover.place(placed));
-        boolean settled = movers.stream().allMatch(mover -> mover.settled(placed, tolerance.actAbove()));
+        boolean settled = movers.stream().allMatch(mover -> mover.settled(placed, tolerance.actAbove()))
+                && !leavesReplicasIdle(placed);
         return switch (occasion) {
             case COOLING -> kept(placed, !settled, settled ? within() : "too soon after the last change");
             case DRIFT -> settled ? kept(placed, false, within()) : act(placed);
@@ -136,6 +137,18 @@ public final class LeastChange {
 
     private String within() {
         return "acts above %s".formatted(decimal(1 + tolerance.actAbove()));
+    }
+
+    /** Where the running allocation has no use for a replica, and the policy's has. */
+    private boolean leavesReplicasIdle(Shares shares) {
+        double[] used = shares.loads(in, weight, 0, in.n);
+        double[] wanted = fresh.loads(in, weight, 0, in.n);
+        for (int i = 0; i < in.m; i++) {
+            if (used[i] == 0 && wanted[i] > 0) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private Change act(Shares placed) {
