@@ -12,7 +12,6 @@ import dev.apportion.allocation.Problem.Stream;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -306,7 +305,7 @@ class LeastChangeTest {
             Problem problem = new Problem(rest, before.streams());
             Change.Effect effect = change(problem, running, policy, new Tolerance(0.1, 0.02, 0.01), occasion)
                     .effect();
-            assertWhole(problem, effect.allocation());
+            Wholeness.check("change", problem, effect.allocation());
             // a twentieth of the traffic is gone with its replica
             assertThat(effect.moved()).as(policy.toString()).isBetween(0.03, 0.08);
             assertThat(effect.moved()).isGreaterThanOrEqualTo(effect.unavoidable() - 1e-9);
@@ -490,7 +489,7 @@ class LeastChangeTest {
     @Property(tries = 1500)
     void everyChangeIsAnAllocationOfItsProblem(@ForAll("cases") Case some) {
         Change change = of(some, some.problem(), some.running());
-        assertWhole(some.problem(), change.effect().allocation());
+        Wholeness.check("change", some.problem(), change.effect().allocation());
         assertThat(change.effect().moved()).isBetween(0.0, 1 + 1e-9);
         assertThat(change.effect().worst()).isNotNegative().isFinite();
         assertThat(change.reason()).isNotBlank();
@@ -592,31 +591,5 @@ class LeastChangeTest {
         Change third = of(
                 again, some.problem(), running(some.problem(), second.effect().allocation()));
         assertThat(third.effect().moved()).isLessThan(1e-9);
-    }
-
-    static void assertWhole(Problem problem, Allocation allocation) {
-        assertThat(allocation.streams()).hasSameSizeAs(problem.streams());
-        assertThat(allocation.levels()).hasSameSizeAs(problem.replicas());
-        for (int j = 0; j < problem.streams().size(); j++) {
-            Stream stream = problem.streams().get(j);
-            List<Piece> pieces = allocation.streams().get(j);
-            List<Replica> eligible = problem.replicas().stream()
-                    .filter(r -> stream.sites().isEmpty() || stream.sites().contains(r.site()))
-                    .toList();
-            if (eligible.isEmpty()) {
-                assertThat(pieces).isEmpty();
-                continue;
-            }
-            assertThat(pieces).isNotEmpty().hasSizeLessThanOrEqualTo(stream.maxReplicas());
-            Set<Integer> used = new HashSet<>();
-            double sum = 0;
-            for (Piece piece : pieces) {
-                assertThat(used.add(piece.replica())).isTrue();
-                assertThat(eligible).contains(problem.replicas().get(piece.replica()));
-                assertThat(piece.share()).isPositive().isLessThanOrEqualTo(1);
-                sum += piece.share();
-            }
-            assertThat(sum).isCloseTo(1, within(1e-9));
-        }
     }
 }
