@@ -368,13 +368,9 @@ class ConditionsIT {
     @CsvSource(
             delimiter = '|',
             value = {
-                "ZipfZones            | policy: {type: ZipfZones}",
-                "GlobalQueue          | policy: {type: GlobalQueue}",
                 "load                 | load: {podMetrics: {resource: cpu}}",
                 "healthCheck          | sites: [{name: m, endpoints: [{name: a, address: 192.0.2.1}], healthCheck:"
-                        + " {tcp: {port: 80}}}]",
-                "LoadBalancer         | sites: [{name: m, service: {name: s, publish: LoadBalancer}}]",
-                "Nodes                | sites: [{name: m, service: {name: s, publish: Nodes}}]"
+                        + " {tcp: {port: 80}}}]"
             })
     void whatAPoolCannotDoYetIsSaid(String what, String field) {
         String name = "unfinished-" + what.toLowerCase(Locale.ROOT);
@@ -401,6 +397,8 @@ class ConditionsIT {
                 "policy: {type: WeightedLeastConnections, weightedLeastConnections: {maxContinuousAllocations: 5,"
                         + " round: Cycle}}",
                 "policy: {type: LoadAverage}",
+                "policy: {type: ZipfZones, zipfZones: {zones: Continuous}}",
+                "policy: {type: GlobalQueue, globalQueue: {reclaim: false}}",
                 "policy: {type: Rating, rating: {mode: Best, dispatchPenalty: 100}}",
                 "policy: {type: KSplittable, seed: 3, kSplittable: {split: Optimal}}",
                 "policy: {type: KSplittable, seed: 3, kSplittable: {split: EqualRandom}}",
@@ -435,15 +433,9 @@ class ConditionsIT {
             kind: TrafficStream
             metadata: {name: unfinished-rate}
             spec: {serviceRef: {name: nobody}, rateFrom: {prometheus: {query: "1"}}}
-            ---
-            apiVersion: apportion.dev/v1alpha1
-            kind: TrafficStream
-            metadata: {name: unfinished-keys}
-            spec: {serviceRef: {name: nobody}, keys: {list: [{name: alice, rate: 1}]}}
             """);
         product.awaitCondition("dnszone/unfinished", "Accepted", "False NotImplemented: spec.externalDNS");
         product.awaitCondition("trafficstream/unfinished-rate", "Accepted", "False NotImplemented: spec.rateFrom");
-        product.awaitCondition("trafficstream/unfinished-keys", "Accepted", "False NotImplemented: spec.keys");
     }
 
     @Test

@@ -76,6 +76,14 @@ class IdleIT {
                 spec: {zoneRef: {name: idle}, hostname: elsewhere.example.com, poolRef: {name: idle}}
                 """);
             product.awaitVerified("idle");
+            product.setCapacity("idle", 3);
+            product.await(
+                    () -> product.condition("replicapool/idle", "Allocated"),
+                    said -> said.contains("moved"),
+                    "what became of the change");
+            product.await(
+                    "its answers", () -> product.weights("trafficservice/idle").containsValue(192L));
+            product.awaitVerified("idle");
             product.awaitCondition("trafficstream/idle", "Verified", "True");
             product.awaitCondition("dnszone/idle", "Ready", "True");
             product.awaitCondition("trafficservice/broken", "Accepted", "False HostOutsideZone");

@@ -64,7 +64,7 @@ class ScaleIT {
                     "%d services × %d replicas, %s: plan %d ms, CoreDNS answers after %d ms, largest shard %d KiB,"
                             + " CoreDNS %d MiB%n",
                     SERVICES, REPLICAS, answers, planned, started, largest / 1024, coreDns.residentKibibytes() / 1024);
-            assertThat(planned).isLessThan(3000);
+            assertThat(planned).isLessThan(6000);
             assertThat(started).isLessThan(2000);
             assertThat(largest).isLessThan(LARGEST_SHARD);
 

@@ -66,11 +66,15 @@ public record Assessment(
     }
 
     private static double average(Problem problem) {
-        Eligibility eligibility = Eligibility.of(problem);
+        Eligibility.Wishes wishes = new Eligibility.Wishes();
+        for (Problem.Stream stream : problem.streams()) {
+            wishes.number(stream.sites());
+        }
+        Eligibility eligibility = Eligibility.of(problem.replicas(), wishes);
         double rate = 0;
-        for (int j = 0; j < problem.streams().size(); j++) {
-            if (eligibility.eligible(eligibility.classOf(j)) > 0) {
-                rate += problem.streams().get(j).rate();
+        for (Problem.Stream stream : problem.streams()) {
+            if (eligibility.eligible(eligibility.classOf(wishes.number(stream.sites()))) > 0) {
+                rate += stream.rate();
             }
         }
         double capacity = 0;

@@ -25,8 +25,8 @@ public sealed interface Change {
      * @param allocation the allocation from now on; the levels are those of the policy's allocation
      * @param kept the names of the streams whose shares are exactly those that are running
      * @param moved the part of the running traffic, by rate, that goes to another replica than before
-     * @param unavoidable the part of it that had to: the traffic of replicas that are not there any more, and all that
-     *     replicas have above their goals and the tolerance
+     * @param unavoidable the part of it that had to: the traffic of replicas that are not there any more, all that replicas
+     *     have above their goals and the tolerance, and what streams that outgrew their replicas have to give up for others
      * @param worst the largest load over its goal
      * @param unfinished true if more is to follow, because it is too early or more may not move at a time
      */

@@ -1,7 +1,7 @@
 package dev.apportion.allocation;
 
 import java.util.Arrays;
-import java.util.Comparator;
+import java.util.function.IntBinaryOperator;
 
 /**
  * Sorts indices by a key, descending, in the time of sorting primitive numbers: the leading bits of the key and the index
@@ -15,9 +15,9 @@ final class DescendingOrder {
      * The indices of the keys, by descending key.
      *
      * @param keys finite and not negative
-     * @param ties the order of indices with equal keys
+     * @param ties compares indices with equal keys
      */
-    static int[] of(double[] keys, Comparator<Integer> ties) {
+    static int[] of(double[] keys, IntBinaryOperator ties) {
         int n = keys.length;
         int indexBits = Math.max(1, Integer.SIZE - Integer.numberOfLeadingZeros(n));
         long indexMask = (1L << indexBits) - 1;
@@ -46,17 +46,26 @@ final class DescendingOrder {
         return order;
     }
 
-    private static void sortRun(int[] order, int from, int to, double[] keys, Comparator<Integer> ties) {
+    private static void sortRun(int[] order, int from, int to, double[] keys, IntBinaryOperator ties) {
+        boolean sorted = true;
+        for (int i = from + 1; i < to && sorted; i++) {
+            sorted = compare(order[i - 1], order[i], keys, ties) <= 0;
+        }
+        if (sorted) {
+            return;
+        }
         Integer[] run = new Integer[to - from];
         for (int i = from; i < to; i++) {
             run[i - from] = order[i];
         }
-        Arrays.sort(run, (a, b) -> {
-            int byKey = Double.compare(keys[b], keys[a]);
-            return byKey != 0 ? byKey : ties.compare(a, b);
-        });
+        Arrays.sort(run, (a, b) -> compare(a, b, keys, ties));
         for (int i = from; i < to; i++) {
             order[i] = run[i - from];
         }
+    }
+
+    private static int compare(int a, int b, double[] keys, IntBinaryOperator ties) {
+        int byKey = Double.compare(keys[b], keys[a]);
+        return byKey != 0 ? byKey : ties.applyAsInt(a, b);
     }
 }

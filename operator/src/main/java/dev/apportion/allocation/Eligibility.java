@@ -1,10 +1,8 @@
 package dev.apportion.allocation;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -23,9 +21,6 @@ final class Eligibility {
     /** The class of streams that no replica may serve. */
     static final int NONE = -1;
 
-    /** Stands for no restriction to sites. */
-    private static final int EVERYWHERE = -1;
-
     private final int[] classOf;
     private final int[] groupOf;
     private final int[][] groups;
@@ -40,9 +35,29 @@ final class Eligibility {
         this.groupCount = groupCount;
     }
 
-    static Eligibility of(Problem problem) {
+    /** The distinct sets of sites that streams ask for, numbered in the order of listing, from one; zero is every site. */
+    static final class Wishes {
+
+        private static final int EVERYWHERE = 0;
+
+        private final Map<Set<String>, Integer> numbers = new LinkedHashMap<>();
+        private boolean everywhere;
+
+        /** The number of a set of sites; an empty one means every site. */
+        int number(Set<String> sites) {
+            if (sites.isEmpty()) {
+                everywhere = true;
+                return EVERYWHERE;
+            }
+            Integer known = numbers.putIfAbsent(sites, numbers.size() + 1);
+            return known == null ? numbers.size() : known;
+        }
+    }
+
+    /** @param wishes those of all streams */
+    static Eligibility of(List<Problem.Replica> replicas, Wishes wishes) {
         Set<String> names = new HashSet<>();
-        for (Problem.Replica replica : problem.replicas()) {
+        for (Problem.Replica replica : replicas) {
             names.add(replica.site());
         }
         List<String> sites = new ArrayList<>(new TreeSet<>(names));
@@ -51,28 +66,14 @@ final class Eligibility {
             siteNumber.put(site, siteNumber.size());
         }
 
-        // distinct sets of sites, in the order of listing
-        int[] distinct = new int[problem.streams().size()];
-        Map<Set<String>, Integer> seen = new HashMap<>();
         List<BitSet> members = new ArrayList<>();
-        for (int j = 0; j < distinct.length; j++) {
-            Set<String> wanted = problem.streams().get(j).sites();
-            if (wanted.isEmpty()) {
-                distinct[j] = EVERYWHERE;
-                continue;
-            }
-            Integer number = seen.get(wanted);
-            if (number == null) {
-                number = seen.size();
-                seen.put(wanted, number);
-                members.add(numbers(wanted, siteNumber));
-            }
-            distinct[j] = number;
+        for (Set<String> wanted : wishes.numbers.keySet()) {
+            members.add(numbers(wanted, siteNumber));
         }
         BitSet every = new BitSet();
         every.set(0, sites.size());
         Set<BitSet> unique = new HashSet<>(members);
-        if (Arrays.stream(distinct).anyMatch(number -> number == EVERYWHERE)) {
+        if (wishes.everywhere) {
             unique.add(every);
         }
         List<BitSet> classes = new ArrayList<>(unique);
@@ -82,13 +83,10 @@ final class Eligibility {
         for (BitSet some : classes) {
             classNumber.put(some, classNumber.size());
         }
-        int everywhere = classNumber.getOrDefault(every, NONE);
-        int[] classOfDistinct = members.stream()
-                .mapToInt(some -> classNumber.getOrDefault(some, NONE))
-                .toArray();
-        int[] classOf = new int[distinct.length];
-        for (int j = 0; j < classOf.length; j++) {
-            classOf[j] = distinct[j] == EVERYWHERE ? everywhere : classOfDistinct[distinct[j]];
+        int[] classOf = new int[members.size() + 1];
+        classOf[Wishes.EVERYWHERE] = classNumber.getOrDefault(every, NONE);
+        for (int wish = 1; wish < classOf.length; wish++) {
+            classOf[wish] = classNumber.getOrDefault(members.get(wish - 1), NONE);
         }
 
         Map<BitSet, Integer> groupNumber = new LinkedHashMap<>();
@@ -102,10 +100,10 @@ final class Eligibility {
                     users.isEmpty() ? NONE : groupNumber.computeIfAbsent(users, absent -> groupNumber.size());
         }
         int[] size = new int[groupNumber.size()];
-        int[] groupOf = new int[problem.replicas().size()];
+        int[] groupOf = new int[replicas.size()];
         for (int i = 0; i < groupOf.length; i++) {
-            groupOf[i] = groupOfSite[
-                    Collections.binarySearch(sites, problem.replicas().get(i).site())];
+            Integer site = siteNumber.get(replicas.get(i).site());
+            groupOf[i] = site == null ? NONE : groupOfSite[site];
             if (groupOf[i] != NONE) {
                 size[groupOf[i]]++;
             }
@@ -144,9 +142,9 @@ final class Eligibility {
         return groupCount;
     }
 
-    /** The class of a stream, by its index in the problem, or {@link #NONE}. */
-    int classOf(int stream) {
-        return classOf[stream];
+    /** The class of the streams with a wish, or {@link #NONE}. */
+    int classOf(int wish) {
+        return classOf[wish];
     }
 
     /** The group of a replica, by its index in the problem, or {@link #NONE} if no stream may use it. */

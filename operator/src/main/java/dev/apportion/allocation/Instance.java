@@ -50,13 +50,25 @@ final class Instance {
     private final int[] replicaAt;
     private final int[] streamAt;
     private final int[] nameRank;
+    private final List<List<Piece>> whole;
     private final int loadExponent;
 
     Instance(Problem problem) {
         this.problem = problem;
-        eligibility = Eligibility.of(problem);
         List<Replica> replicas = problem.replicas();
         List<Stream> streams = problem.streams();
+
+        // the streams lie all over the memory: each is looked at once
+        n = streams.size();
+        double[] rates = new double[n];
+        long[] wants = new long[n];
+        Eligibility.Wishes wishes = new Eligibility.Wishes();
+        for (int j = 0; j < n; j++) {
+            Stream stream = streams.get(j);
+            rates[j] = Math.max(0, stream.rate());
+            wants[j] = (long) wishes.number(stream.sites()) << Integer.SIZE | Math.max(1, stream.maxReplicas());
+        }
+        eligibility = Eligibility.of(replicas, wishes);
 
         m = replicas.size();
         double[] capacities = new double[m];
@@ -65,7 +77,7 @@ final class Instance {
         }
         int capacityExponent = largestExponent(capacities);
         int[] rankByIndex = nameRanks(replicas);
-        replicaAt = DescendingOrder.of(capacities, Comparator.comparingInt(i -> rankByIndex[i]));
+        replicaAt = DescendingOrder.of(capacities, (a, b) -> Integer.compare(rankByIndex[a], rankByIndex[b]));
         nameRank = new int[m];
         for (int i = 0; i < m; i++) {
             nameRank[i] = rankByIndex[replicaAt[i]];
@@ -92,28 +104,23 @@ final class Instance {
             }
         }
 
-        n = streams.size();
-        double[] rates = new double[n];
-        int[] most = new int[n];
-        for (int j = 0; j < n; j++) {
-            Stream stream = streams.get(j);
-            rates[j] = Math.max(0, stream.rate());
-            most[j] = Math.max(1, stream.maxReplicas());
-        }
         int rateExponent = largestExponent(rates);
         streamAt = DescendingOrder.of(
-                rates, Comparator.comparing(j -> streams.get(j).name()));
+                rates, (a, b) -> streams.get(a).name().compareTo(streams.get(b).name()));
         rate = scaled(rates, streamAt, rateExponent);
         limit = new int[n];
         streamClass = new int[n];
-        int positive = 0;
         for (int j = 0; j < n; j++) {
-            streamClass[j] = eligibility.classOf(streamAt[j]);
-            limit[j] =
-                    Math.min(Math.max(1, streams.get(streamAt[j]).maxReplicas()), eligibility.eligible(streamClass[j]));
-            positive += rate[j] > 0 ? 1 : 0;
+            long wanted = wants[streamAt[j]];
+            streamClass[j] = eligibility.classOf((int) (wanted >> Integer.SIZE));
+            limit[j] = Math.min((int) wanted, eligibility.eligible(streamClass[j]));
+        }
+        int positive = n;
+        while (positive > 0 && !(rate[positive - 1] > 0)) {
+            positive--;
         }
         rated = positive;
+        whole = new ArrayList<>(Collections.nCopies(m, List.of()));
         loadExponent = rateExponent - capacityExponent;
     }
 
@@ -230,28 +237,38 @@ final class Instance {
     /** The pieces of one stream that has the given amounts on the given replicas, by name; the shares add up to one. */
     List<Piece> pieces(int[] replicas, double[] amounts, int from, int to) {
         if (to - from == 1) {
-            return List.of(new Piece(replicaAt[replicas[from]], 1.0));
+            return whole(replicas[from]);
         }
         double sum = 0;
         boolean equal = true;
+        int count = 0;
         for (int p = from; p < to; p++) {
             sum += amounts[p];
             equal &= amounts[p] == amounts[from];
         }
-        record Ranked(int rank, Piece piece) {}
-        List<Ranked> ranked = new ArrayList<>(to - from);
+        long[] byName = new long[to - from];
         for (int p = from; p < to; p++) {
-            double share = equal ? 1.0 / (to - from) : amounts[p] / sum;
-            if (share > 0) {
-                ranked.add(new Ranked(nameRank[replicas[p]], new Piece(replicaAt[replicas[p]], share)));
+            if (equal || amounts[p] / sum > 0) {
+                byName[count++] = (long) nameRank[replicas[p]] << Integer.SIZE | p;
             }
         }
-        ranked.sort(Comparator.comparingInt(Ranked::rank));
-        Piece[] pieces = new Piece[ranked.size()];
-        for (int p = 0; p < pieces.length; p++) {
-            pieces[p] = ranked.get(p).piece();
+        Arrays.sort(byName, 0, count);
+        Piece[] pieces = new Piece[count];
+        for (int i = 0; i < count; i++) {
+            int p = (int) byName[i];
+            pieces[i] = new Piece(replicaAt[replicas[p]], equal ? 1.0 / (to - from) : amounts[p] / sum);
         }
         return List.of(pieces);
+    }
+
+    /** A stream that is on one replica as a whole; all such streams of a replica share the list. */
+    private List<Piece> whole(int replica) {
+        List<Piece> known = whole.get(replica);
+        if (known.isEmpty()) {
+            known = List.of(new Piece(replicaAt[replica], 1.0));
+            whole.set(replica, known);
+        }
+        return known;
     }
 
     /**

@@ -13,8 +13,8 @@ import java.util.Set;
  * The change of a running allocation that moves least traffic, after what a policy would do from scratch.
  *
  * <p>A policy that begins anew gives replicas that are alike other names: at rates that differ by a fifth, nine tenths of the
- * traffic would move, where one or two hundredths suffice. So what runs is repaired. The least that can move is the sum, over
- * the replicas, of what they have above their goals and the tolerance, and the traffic of those that are gone.
+ * traffic would move, where one or two hundredths suffice. So what runs is repaired. At least the traffic of replicas that are gone moves, and
+ * what {@link ChurnBound} finds.
  */
 public final class LeastChange {
 
@@ -152,6 +152,10 @@ public final class LeastChange {
     }
 
     private Change act(Shares placed) {
+        if (nobodyIsLimited()) {
+            // Such shares follow rates and capacities without jumps, and a repair would make them differ by stream.
+            return resolved(placed, "every stream uses every replica");
+        }
         for (int step = 0; step < STEPS; step++) {
             double within = tolerance.repairTo() + (tolerance.actAbove() - tolerance.repairTo()) * step / (STEPS - 1);
             Shares repaired = placed.copy();
@@ -168,6 +172,15 @@ public final class LeastChange {
         return resolved(
                 placed,
                 "no repair brings every load below %s of its level".formatted(decimal(1 + tolerance.actAbove())));
+    }
+
+    private boolean nobodyIsLimited() {
+        for (int j = 0; j < in.n; j++) {
+            if (in.limit[j] > 0 && !in.free(j)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private Change repaired(Shares placed, Shares repaired, double within) {
@@ -232,7 +245,6 @@ public final class LeastChange {
         double all = 0;
         double moved = 0;
         double stranded = 0;
-        double[] had = new double[in.m];
         for (int j = 0; j < in.n; j++) {
             int[] at = shares.at(j);
             if (at.length > 0) {
@@ -248,14 +260,12 @@ public final class LeastChange {
             double lost = Math.max(0, 1 - running.sum(j));
             stranded += in.rate[j] * (lost > 1 - WHOLE ? lost : 0);
             moved += shares.same(j, running) ? 0 : in.rate[j] * Math.max(0, 1 - shares.common(j, running));
-            for (int p = 0; p < running.at(j).length; p++) {
-                had[running.at(j)[p]] += in.rate[j] * running.share(j)[p];
-            }
         }
-        double unavoidable = stranded;
+        double[] most = new double[in.m];
         for (int i = 0; i < in.m; i++) {
-            unavoidable += Math.max(0, had[i] - goal[i] * (1 + within) * in.capacity[i]);
+            most[i] = goal[i] * (1 + within) * in.capacity[i];
         }
+        double unavoidable = stranded + ChurnBound.of(in, running, most);
         double[] load = shares.loads(in, in.rate, 0, in.rated);
         double worst = 0;
         Double[] levels = new Double[in.m];

@@ -255,10 +255,10 @@ final class Residuals {
 
     /** Whether the window that starts here suffices, or is cut off by the end. */
     private boolean sufficient(int block, int from, int k, double need) {
-        double sum = 0;
+        double sum = values[block][from];
         int b = block;
-        int i = from;
-        for (int taken = 0; taken < k; taken++) {
+        int i = from + 1;
+        for (int taken = 1; taken < k && sum < need; taken++) {
             if (i == ends[b]) {
                 if (++b == blocks) {
                     return true;

@@ -68,13 +68,15 @@ final class Splitting {
     /** Streams by descending rate over k. */
     static int[] byPieceSize(Instance in, int[] streams) {
         boolean sorted = true;
-        double[] size = new double[streams.length];
-        for (int s = 0; s < size.length; s++) {
-            size[s] = in.rate[streams[s]] / in.limit[streams[s]];
-            sorted &= s == 0 || size[s] <= size[s - 1];
+        for (int s = 1; s < streams.length && sorted; s++) {
+            sorted = streams[s - 1] < streams[s] && in.limit[streams[s - 1]] == in.limit[streams[s]];
         }
         if (sorted) {
             return streams;
+        }
+        double[] size = new double[streams.length];
+        for (int s = 0; s < size.length; s++) {
+            size[s] = in.rate[streams[s]] / in.limit[streams[s]];
         }
         int[] order = DescendingOrder.of(size, (a, b) -> Integer.compare(streams[a], streams[b]));
         for (int s = 0; s < order.length; s++) {
@@ -86,32 +88,32 @@ final class Splitting {
     private void solve() {
         int classCount = in.eligibility.classCount();
         int[] sizes = new int[classCount];
-        double[] free = new double[classCount];
-        boolean[] present = new boolean[classCount];
         for (int j = 0; j < in.rated; j++) {
-            int c = in.streamClass[j];
-            if (c != Eligibility.NONE) {
-                present[c] = true;
-                if (in.free(j)) {
-                    free[c] += in.rate[j];
-                } else {
-                    sizes[c]++;
-                }
+            if (in.streamClass[j] != Eligibility.NONE) {
+                sizes[in.streamClass[j]]++;
             }
         }
+        double[] free = new double[classCount];
+        boolean[] present = new boolean[classCount];
         int[][] limited = new int[classCount][];
         for (int c = 0; c < classCount; c++) {
+            present[c] = sizes[c] > 0;
             limited[c] = new int[sizes[c]];
             sizes[c] = 0;
         }
         for (int j = 0; j < in.rated; j++) {
             int c = in.streamClass[j];
-            if (c != Eligibility.NONE && !in.free(j)) {
-                limited[c][sizes[c]++] = j;
+            if (c != Eligibility.NONE) {
+                if (in.free(j)) {
+                    free[c] += in.rate[j];
+                } else {
+                    limited[c][sizes[c]++] = j;
+                }
             }
         }
         for (int c = 0; c < classCount; c++) {
-            limited[c] = byPieceSize(in, limited[c]);
+            limited[c] =
+                    byPieceSize(in, sizes[c] == limited[c].length ? limited[c] : Arrays.copyOf(limited[c], sizes[c]));
         }
         Packer packer = new Packer(in);
         for (int[] classes : components(present)) {

@@ -89,13 +89,19 @@ final class LocalCommand implements Callable<Integer> {
             show(plan, server);
             while (!termination.await(PAUSE)) {
                 List<String> now = fingerprint();
-                if (!now.equals(fingerprint)) {
+                if (!now.equals(fingerprint) || isUnfinished()) {
                     fingerprint = now;
                     follow(server);
                 }
             }
         }
         return CommandLine.ExitCode.OK;
+    }
+
+    /** Whether more is to move than may at a time. */
+    private boolean isUnfinished() {
+        return last != null
+                && last.pools().values().stream().anyMatch(pool -> pool.course().isUnfinished());
     }
 
     private Plan plan() throws ManifestException {

@@ -16,6 +16,8 @@ import picocli.CommandLine.Command;
         subcommands = {OperatorCommand.class, SyncCommand.class, LocalCommand.class, PlanCommand.class})
 public final class Main {
 
+    private static final int MEBI = 20;
+
     private Main() {}
 
     /** Runs a command and exits with its code: 0 well, 1 fatal or something is rejected, 2 bad input or options. */
@@ -26,7 +28,15 @@ public final class Main {
     /** Nothing that is written may depend on where it is written, so the locale is the same everywhere. */
     static int run(CommandLine line, String... args) {
         Locale.setDefault(Locale.ROOT);
-        return line.execute(args);
+        try {
+            return line.execute(args);
+        } catch (OutOfMemoryError e) {
+            line.getErr()
+                    .println(
+                            "apportion: a heap of %d MiB is too small for this; APPORTION_JAVA_OPTIONS=-Xmx4g gives more"
+                                    .formatted(Runtime.getRuntime().maxMemory() >> MEBI));
+            return CommandLine.ExitCode.SOFTWARE;
+        }
     }
 
     static CommandLine commandLine() {

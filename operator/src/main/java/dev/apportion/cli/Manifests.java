@@ -22,7 +22,10 @@ import dev.apportion.reconcile.World;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespace;
+import io.fabric8.kubernetes.api.model.Namespaced;
+import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
 import java.io.IOException;
 import java.io.InputStream;
@@ -59,6 +62,8 @@ final class Manifests implements World {
     private final Map<Ref, Pod> pods = new HashMap<>();
     private final Map<Ref, ConfigMap> configMaps = new HashMap<>();
     private final Map<String, Map<String, String>> namespaces = new HashMap<>();
+    private final Map<Ref, Service> kubernetesServices = new HashMap<>();
+    private final Map<String, Node> nodes = new HashMap<>();
     private final Map<String, Path> seen = new HashMap<>();
 
     /** YAML 1.2, as large as it may be; a key that stands twice would hide one of its values. */
@@ -172,6 +177,14 @@ final class Manifests implements World {
                 ConfigMap configMap = one(document, ConfigMap.class, file, number);
                 configMaps.put(Ref.of(configMap), configMap);
             }
+            case "v1/Service" -> {
+                Service service = one(document, Service.class, file, number);
+                kubernetesServices.put(Ref.of(service), service);
+            }
+            case "v1/Node" -> {
+                Node node = one(document, Node.class, file, number);
+                nodes.put(node.getMetadata().getName(), node);
+            }
             case "v1/Namespace" -> {
                 Namespace namespace = one(document, Namespace.class, file, number);
                 namespaces.put(
@@ -236,7 +249,7 @@ final class Manifests implements World {
             throw new ManifestException(
                     "%s: document %d, a %s, has no metadata.name".formatted(file, number, type.getSimpleName()));
         }
-        if (resource.getMetadata().getNamespace() == null && !(resource instanceof Namespace)) {
+        if (resource.getMetadata().getNamespace() == null && resource instanceof Namespaced) {
             resource.getMetadata().setNamespace(DEFAULT_NAMESPACE);
         }
         String key = "%s %s/%s"
@@ -276,6 +289,16 @@ final class Manifests implements World {
     @Override
     public List<EndpointSlice> endpointSlices(Ref service) {
         return slices.getOrDefault(service, List.of());
+    }
+
+    @Override
+    public Optional<Service> service(Ref service) {
+        return Optional.ofNullable(kubernetesServices.get(service));
+    }
+
+    @Override
+    public Optional<Node> node(String name) {
+        return Optional.ofNullable(nodes.get(name));
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.apportion.reconcile;
 import dev.apportion.allocation.Policy;
 import dev.apportion.allocation.Sample;
 import dev.apportion.allocation.Tolerance;
+import dev.apportion.api.ReplicaPoolSpec;
 import inet.ipaddr.IPAddress;
 import java.time.Duration;
 import java.util.List;
@@ -65,8 +66,12 @@ public record AdmittedPool(
     /** Where the replicas of a site come from. */
     public sealed interface Source {
 
-        /** The endpoints of a Service in the pool's namespace. */
-        record Service(String name) implements Source {}
+        /**
+         * A Service in the pool's namespace.
+         *
+         * @param publish which addresses clients are given
+         */
+        record Service(String name, ReplicaPoolSpec.Publish publish) implements Source {}
 
         /** Replicas that are listed in the pool. */
         record Fixed(List<FixedReplica> replicas) implements Source {

@@ -332,6 +332,7 @@ public final class ApportionOperator implements AutoCloseable {
                 io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice.class,
                 ref -> world.find(world.endpointSlices, ref));
         add(all, io.fabric8.kubernetes.api.model.Pod.class, ref -> world.find(world.pods, ref));
+        add(all, io.fabric8.kubernetes.api.model.Service.class, ref -> world.find(world.kubernetesServices, ref));
         return all;
     }
 

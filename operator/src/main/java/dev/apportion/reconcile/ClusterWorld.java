@@ -6,7 +6,9 @@ import dev.apportion.api.TrafficService;
 import dev.apportion.api.TrafficStream;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespace;
+import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
 import io.javaoperatorsdk.operator.api.reconciler.IndexedResourceCache;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
@@ -32,6 +34,8 @@ final class ClusterWorld implements World {
     volatile @Nullable Cache<TrafficStream> streams;
     volatile @Nullable IndexedResourceCache<EndpointSlice> endpointSlices;
     volatile @Nullable Cache<Pod> pods;
+    volatile @Nullable Cache<Service> kubernetesServices;
+    volatile @Nullable Cache<Node> nodes;
     volatile @Nullable Cache<Namespace> namespaces;
     volatile @Nullable NamedConfigMaps configMaps;
 
@@ -63,6 +67,16 @@ final class ClusterWorld implements World {
     /** The key of an EndpointSlice in the index {@link #BY_SERVICE}. */
     static List<String> serviceOf(EndpointSlice slice) {
         return World.serviceOf(slice).map(Ref::toString).stream().toList();
+    }
+
+    @Override
+    public Optional<Service> service(Ref service) {
+        return find(kubernetesServices, service);
+    }
+
+    @Override
+    public Optional<Node> node(String name) {
+        return present(nodes).get(new ResourceID(name));
     }
 
     @Override

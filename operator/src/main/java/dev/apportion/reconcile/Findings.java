@@ -1,5 +1,6 @@
 package dev.apportion.reconcile;
 
+import dev.apportion.api.ReplicaPoolSpec;
 import dev.apportion.dns.wire.Verdict;
 import dev.apportion.reconcile.ZoneStanding.Servers;
 import dev.apportion.reconcile.ZoneStanding.Verified;
@@ -15,6 +16,9 @@ import java.util.stream.Stream;
 
 /** Says what holds of plans, of what was written, and of what the servers answer. Pure. */
 final class Findings {
+
+    /** Comes before what became of the allocation that was in force. */
+    static final String COURSE = "; ";
 
     /** How many names a message lists before it only counts. */
     private static final int NAMES_SHOWN = 8;
@@ -43,10 +47,44 @@ final class Findings {
                         .formatted(plan.ready() - plan.silent(), plan.ready()));
     }
 
-    /** {@code ResolvedRefs} of a pool one of whose Services has no EndpointSlice. */
+    /** {@code ResolvedRefs} of a pool one of whose Services is missing, or cannot be reached as the pool says. */
     static Optional<Finding> missingServices(AdmittedPool pool, World world) {
+        return missingSlices(pool, world)
+                .or(() -> pool.sites().stream()
+                        .flatMap(site -> missingLoadBalancer(pool, site, world).stream())
+                        .findFirst());
+    }
+
+    private static Optional<Finding> missingLoadBalancer(AdmittedPool pool, AdmittedPool.Site site, World world) {
+        if (!(site.source() instanceof AdmittedPool.Source.Service(String name, ReplicaPoolSpec.Publish publish))
+                || publish != ReplicaPoolSpec.Publish.LoadBalancer) {
+            return Optional.empty();
+        }
+        Ref service = new Ref(pool.ref().namespace(), name);
+        return switch (Fronts.ingress(world.service(service))) {
+            case Fronts.Ingress.At at -> Optional.empty();
+            case Fronts.Ingress.NoService none ->
+                Optional.of(Finding.no(
+                        Finding.RESOLVED_REFS, "ServiceNotFound", "there is no Service %s".formatted(service)));
+            case Fronts.Ingress.Pending pending ->
+                Optional.of(Finding.no(
+                        Finding.RESOLVED_REFS,
+                        "LoadBalancerPending",
+                        "the Service %s has no load balancer with an address yet; maybe its type is not LoadBalancer, or nothing in this cluster provides them"
+                                .formatted(service)));
+            case Fronts.Ingress.HostName(String host) ->
+                Optional.of(Finding.no(
+                        Finding.RESOLVED_REFS,
+                        "LoadBalancerHostName",
+                        "the load balancer of the Service %s has the host name %s and no address; answers are addresses, and those of a name may change at any time. Maybe use publish: Nodes, or a load balancer with fixed addresses"
+                                .formatted(service, host)));
+        };
+    }
+
+    /** {@code ResolvedRefs} of a pool one of whose Services has no EndpointSlice. */
+    private static Optional<Finding> missingSlices(AdmittedPool pool, World world) {
         List<String> missing = pool.sites().stream()
-                .flatMap(site -> site.source() instanceof AdmittedPool.Source.Service(String name)
+                .flatMap(site -> site.source() instanceof AdmittedPool.Source.Service(String name, var publish)
                         ? Stream.of(name)
                         : Stream.empty())
                 .filter(name -> world.endpointSlices(new Ref(pool.ref().namespace(), name))
@@ -91,22 +129,22 @@ final class Findings {
                     "ReplicasUnused",
                     "%d of %d ready replicas are in no answer: %s; maybe raise spec.maxReplicas of a service"
                                     .formatted(unused.size(), ready, listed(unused))
-                            + (plan.course().what().isEmpty()
-                                    ? ""
-                                    : "; " + plan.course().what()));
+                            + course(plan));
         }
         List<String> shared = plan.inSeveralSites();
         return Finding.yes(
                 Finding.ALLOCATED,
                 "Allocated",
                 "%d streams over %d replicas".formatted(plan.streams().size(), ready)
-                        + (plan.course().what().isEmpty()
-                                ? ""
-                                : "; " + plan.course().what())
                         + (shared.isEmpty()
                                 ? ""
                                 : "; the addresses of %s are in more than one site, and their capacity counts in each"
-                                        .formatted(listed(shared))));
+                                        .formatted(listed(shared)))
+                        + course(plan));
+    }
+
+    private static String course(PoolPlan plan) {
+        return plan.course().what().isEmpty() ? "" : COURSE + plan.course().what();
     }
 
     private static String listed(List<String> names) {

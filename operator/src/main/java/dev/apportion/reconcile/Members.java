@@ -2,6 +2,7 @@ package dev.apportion.reconcile;
 
 import dev.apportion.allocation.Sample;
 import dev.apportion.api.Amount;
+import dev.apportion.api.ReplicaPoolSpec;
 import dev.apportion.records.Addresses;
 import dev.apportion.records.Parsed;
 import inet.ipaddr.IPAddress;
@@ -44,15 +45,21 @@ public final class Members {
             members.addAll(
                     switch (site.source()) {
                         case AdmittedPool.Source.Fixed fixed -> fixed(site, fixed);
-                        case AdmittedPool.Source.Service service ->
-                            endpoints(
-                                    site,
-                                    world.endpointSlices(new Ref(pool.ref().namespace(), service.name())),
-                                    pool.ref().namespace(),
-                                    world);
+                        case AdmittedPool.Source.Service(String name, ReplicaPoolSpec.Publish publish) ->
+                            published(site, new Ref(pool.ref().namespace(), name), publish, world);
                     });
         }
         return withShared(withUniqueNames(members));
+    }
+
+    private static List<Member> published(
+            AdmittedPool.Site site, Ref service, ReplicaPoolSpec.Publish publish, World world) {
+        List<Fronts.Backend> endpoints = endpoints(site, world.endpointSlices(service), service.namespace(), world);
+        return switch (publish) {
+            case Endpoints -> endpoints.stream().map(Fronts.Backend::member).toList();
+            case LoadBalancer -> Fronts.loadBalancer(site, service.name(), world.service(service), endpoints);
+            case Nodes -> Fronts.nodes(site, endpoints, world);
+        };
     }
 
     private static List<Member> fixed(AdmittedPool.Site site, AdmittedPool.Source.Fixed fixed) {
@@ -76,9 +83,12 @@ public final class Members {
 
         @Nullable
         String pod;
+
+        @Nullable
+        String node;
     }
 
-    private static List<Member> endpoints(
+    private static List<Fronts.Backend> endpoints(
             AdmittedPool.Site site, List<EndpointSlice> slices, String namespace, World world) {
         Map<String, Sighting> sightings = new TreeMap<>();
         for (EndpointSlice slice : slices) {
@@ -89,9 +99,10 @@ public final class Members {
                 see(sightings, endpoint);
             }
         }
-        List<Member> members = new ArrayList<>();
-        sightings.forEach((name, sighting) -> members.add(member(site, name, sighting, namespace, world)));
-        return members;
+        List<Fronts.Backend> backends = new ArrayList<>();
+        sightings.forEach((name, sighting) ->
+                backends.add(new Fronts.Backend(member(site, name, sighting, namespace, world), sighting.node)));
+        return backends;
     }
 
     /** The endpoints of a slice; the API server writes null where there are none. */
@@ -119,6 +130,7 @@ public final class Members {
                 : addresses.isEmpty() ? "unnamed" : addresses.getFirst().toCanonicalString();
         Sighting sighting = sightings.computeIfAbsent(name, key -> new Sighting());
         sighting.pod = pod;
+        sighting.node = endpoint.getNodeName();
         if (serves(endpoint.getConditions())) {
             sighting.serving.addAll(addresses);
         }

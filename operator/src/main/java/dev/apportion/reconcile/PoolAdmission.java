@@ -151,10 +151,6 @@ final class PoolAdmission {
             if (site.healthCheck() != null) {
                 return Optional.of("spec.sites[%s].healthCheck".formatted(site.name()));
             }
-            if (site.service() != null && site.service().publish() != ReplicaPoolSpec.Publish.Endpoints) {
-                return Optional.of("spec.sites[%s].service.publish %s"
-                        .formatted(site.name(), site.service().publish()));
-            }
         }
         return Optional.empty();
     }
@@ -166,7 +162,7 @@ final class PoolAdmission {
             return new Parsed.Invalid<>("exactly one of service and endpoints is required");
         }
         if (service != null) {
-            return new Parsed.Value<>(new AdmittedPool.Source.Service(service.name()));
+            return new Parsed.Value<>(new AdmittedPool.Source.Service(service.name(), service.publish()));
         }
         List<AdmittedPool.FixedReplica> replicas = new ArrayList<>();
         for (ReplicaPoolSpec.Endpoint endpoint : endpoints) {

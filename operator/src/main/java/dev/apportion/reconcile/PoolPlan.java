@@ -64,7 +64,8 @@ public record PoolPlan(
 
         static final Course NEW = new Course("", false, false, false);
 
-        boolean isUnfinished() {
+        /** Whether another plan of the same may move more. */
+        public boolean isUnfinished() {
             return waits || goesOn;
         }
     }

@@ -148,7 +148,9 @@ public final class PoolPlanner {
     /** What is declared, and what replicas there are, takes effect at once; what rates are can wait. */
     private static Occasion occasion(AdmittedPool pool, List<Member> members, List<Demand> demands, Past past) {
         if (past.plan().isEmpty()) {
-            return Occasion.DRIFT;
+            // Nobody knows what was declared when this was published; a change that was about to be made must not be
+            // lost.
+            return Occasion.INTENT;
         }
         PoolPlan before = past.plan().get();
         if (!pool.equals(before.basis())
@@ -173,7 +175,8 @@ public final class PoolPlanner {
 
     private static Set<List<Object>> whatIsAsked(List<Demand> demands) {
         return demands.stream()
-                .map(demand -> List.<Object>of(demand.key(), demand.maxReplicas(), demand.answers(), demand.sites()))
+                .map(demand -> List.<Object>of(
+                        demand.key(), demand.maxReplicas(), demand.answers(), demand.sites(), demand.home()))
                 .collect(Collectors.toSet());
     }
 
@@ -193,6 +196,10 @@ public final class PoolPlanner {
         boolean changed = streams.stream()
                 .anyMatch(stream -> !standing.answers(stream.demand()).isEmpty()
                         && !Set.copyOf(standing.answers(stream.demand())).equals(answers(stream.answers())));
+        if (past.plan().isEmpty() && !changed && !effect.unfinished()) {
+            // A start is no news.
+            return PoolPlan.Course.NEW;
+        }
         String worst = String.format(Locale.ROOT, "worst load %.2f of its level", effect.worst());
         String moved = String.format(
                 Locale.ROOT,

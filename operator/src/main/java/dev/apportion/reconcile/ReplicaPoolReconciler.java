@@ -1,9 +1,13 @@
 package dev.apportion.reconcile;
 
 import dev.apportion.api.ReplicaPool;
+import dev.apportion.api.ReplicaPoolSpec;
 import dev.apportion.api.ReplicaPoolStatus;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeAddress;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
 import io.fabric8.kubernetes.client.informers.cache.ReducedStateItemStore;
 import io.javaoperatorsdk.operator.api.config.informer.InformerEventSourceConfiguration;
@@ -70,10 +74,45 @@ final class ReplicaPoolReconciler implements Reconciler<ReplicaPool> {
                         .withOnDeleteFilter((pod, unknown) -> false)
                         .build(),
                 context);
+        InformerEventSource<Service, ReplicaPool> services = new InformerEventSource<>(
+                InformerEventSourceConfiguration.from(Service.class, ReplicaPool.class)
+                        .withName("services")
+                        .withNamespacesInheritedFromController()
+                        .withItemStore(new ReducedStateItemStore<>(
+                                ReducedStateItemStore.NAME_KEY_STATE,
+                                Service.class,
+                                context.getClient().getKubernetesSerialization(),
+                                "status.loadBalancer"))
+                        .withSecondaryToPrimaryMapper(service ->
+                                poolsIn(service, service.getMetadata().getName()::equals))
+                        .build(),
+                context);
+        InformerEventSource<Node, ReplicaPool> nodes = new InformerEventSource<>(
+                InformerEventSourceConfiguration.from(Node.class, ReplicaPool.class)
+                        .withName("nodes")
+                        .withWatchAllNamespaces()
+                        .withItemStore(new ReducedStateItemStore<>(
+                                ReducedStateItemStore.NAME_KEY_STATE,
+                                Node.class,
+                                context.getClient().getKubernetesSerialization(),
+                                "status.addresses"))
+                        .withSecondaryToPrimaryMapper(node -> poolsOnNodes())
+                        // Nodes say every few minutes that they are alive.
+                        .withOnUpdateFilter((after, before) -> !addresses(after).equals(addresses(before)))
+                        .build(),
+                context);
         desk.world().pools = context.getPrimaryCache();
+        desk.world().kubernetesServices = services;
+        desk.world().nodes = nodes;
         desk.world().endpointSlices = slices;
         desk.world().pods = pods;
-        return List.of(slices, pods, signals.pools, new PrimaryChanges<>("pool-changes", this::changed, writer));
+        return List.of(
+                slices,
+                pods,
+                services,
+                nodes,
+                signals.pools,
+                new PrimaryChanges<>("pool-changes", this::changed, writer));
     }
 
     private void changed(@Nullable ReplicaPool before, @Nullable ReplicaPool after) {
@@ -91,6 +130,23 @@ final class ReplicaPoolReconciler implements Reconciler<ReplicaPool> {
                 .filter(annotation -> annotation.getKey().equals(Members.CAPACITY_ANNOTATION)
                         || annotation.getKey().equals(Members.DRAIN_ANNOTATION))
                 .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
+    }
+
+    private static List<NodeAddress> addresses(Node node) {
+        return node.getStatus() == null
+                ? List.of()
+                : Objects.requireNonNullElse(node.getStatus().getAddresses(), List.of());
+    }
+
+    /** The pools that publish nodes. */
+    private Set<ResourceID> poolsOnNodes() {
+        return desk.world().pools().stream()
+                .filter(pool -> pool.getSpec() != null
+                        && pool.getSpec().sites().stream()
+                                .anyMatch(site -> site.service() != null
+                                        && site.service().publish() == ReplicaPoolSpec.Publish.Nodes))
+                .map(ResourceID::fromResource)
+                .collect(Collectors.toSet());
     }
 
     private Set<ResourceID> poolsOf(EndpointSlice slice) {

@@ -101,13 +101,15 @@ final class Statuses {
                     findings.removeIf(finding -> finding.type().equals(Finding.RESOLVED_REFS));
                     findings.add(missing);
                 });
+        List<Condition> before =
+                pool.getStatus() == null ? List.of() : pool.getStatus().conditions();
         if (plan.isPresent()) {
-            findings.addAll(Findings.of(plan.get()));
+            Findings.of(plan.get()).stream()
+                    .map(finding -> plan.get().course().what().isEmpty() ? withCourse(finding, before) : finding)
+                    .forEach(findings::add);
         } else {
             findings.add(notJudged(Finding.ALLOCATED));
         }
-        List<Condition> before =
-                pool.getStatus() == null ? List.of() : pool.getStatus().conditions();
         List<Condition> written = conditions.of(findings, Optional.empty(), before, generation(pool));
         if (plan.isEmpty()) {
             return new ReplicaPoolStatus(
@@ -133,6 +135,19 @@ final class Statuses {
                                         ? null
                                         : pool.getStatus().lastChange()),
                 found.replicas().stream().limit(ROWS_SHOWN).map(Statuses::row).toList());
+    }
+
+    /** What became of the allocation before stays said, while the rest is as it was: a start is no news. */
+    private static Finding withCourse(Finding finding, List<Condition> before) {
+        return before.stream()
+                .filter(condition -> condition.getType().equals(finding.type())
+                        && condition.getStatus().equals(finding.status().name())
+                        && condition.getReason().equals(finding.reason())
+                        && condition.getMessage().startsWith(finding.message() + Findings.COURSE))
+                .findFirst()
+                .map(condition ->
+                        new Finding(finding.type(), finding.status(), finding.reason(), condition.getMessage()))
+                .orElse(finding);
     }
 
     private static ReplicaPoolStatus.LastChange lastChange(PlanChange change) {

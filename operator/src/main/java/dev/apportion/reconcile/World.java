@@ -4,8 +4,10 @@ import dev.apportion.api.DNSZone;
 import dev.apportion.api.ReplicaPool;
 import dev.apportion.api.TrafficService;
 import dev.apportion.api.TrafficStream;
+import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +26,12 @@ public interface World {
 
     /** The EndpointSlices of a Service. */
     List<EndpointSlice> endpointSlices(Ref service);
+
+    /** A Service of Kubernetes. */
+    Optional<Service> service(Ref service);
+
+    /** A node of the cluster. */
+    Optional<Node> node(String name);
 
     /** The annotations of a pod; empty when the pod is not known. */
     Map<String, String> podAnnotations(Ref pod);

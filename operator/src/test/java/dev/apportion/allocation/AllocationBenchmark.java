@@ -1,44 +1,55 @@
 package dev.apportion.allocation;
 
+import dev.apportion.allocation.AllocationTimings.Case;
+import dev.apportion.allocation.AllocationTimings.Drift;
 import dev.apportion.allocation.Problem.Replica;
-import dev.apportion.allocation.Problem.Stream;
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
-import java.util.Random;
-import java.util.SplittableRandom;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
+import org.openjdk.jmh.results.RunResult;
+import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
+import org.openjdk.jmh.runner.options.TimeValue;
 
 /**
  * Prints how long an allocation takes beside sorting the same streams by rate and name, and beside sorting their bare rates
  * as an array; how close it is to the bound; how far the worst replica is above its level; how long a repair of it takes when
  * every rate is off by up to a fifth, and what moves by it, or would by the new allocation; and the exact solver beside it.
- * The streams are listed in random order. Every time is the median of several runs, in processor time of the thread, so that
- * a busy machine matters little.
+ * The streams are listed in random order. JMH takes the times, each in a JVM of its own; they are processor time of the
+ * thread, so that a busy machine matters little.
  *
- * <p>Not a test by its name, so it runs when it is asked for.
+ * <p>Not a test by its name, so it runs when it is asked for: all of it, or with {@code -Dapportion.benchmark=small} a part.
  */
 final class AllocationBenchmark {
 
-    private static final int WARM_UP = 15;
-    private static final int RUNS = 9;
-    private static final double PERCENT = 100;
+    private static final boolean SMALL = "small".equals(System.getProperty("apportion.benchmark"));
+    private static final int[][] SIZES = SMALL
+            ? new int[][] {{1_000, 100}, {10_000, 1_000}}
+            : new int[][] {{1_000, 100}, {10_000, 1_000}, {100_000, 10_000}};
+    private static final int[] MOST = SMALL ? new int[] {4} : new int[] {2, 4, 8};
+    private static final double[] EXPONENTS = SMALL ? new double[] {0, 0.8} : new double[] {0, 0.8, 1.0, 1.2};
 
-    /** A repair of more streams is run once, warmed up by those of fewer. */
+    /** What JMH says. */
+    private static final Path LOG = Path.of("target", "jmh.log");
+
+    private static final double PERCENT = 100;
+    private static final double NANOS = 1e6;
+
+    /** A repair of more streams takes seconds, and is run twice: the first time warms up. */
     private static final int MOST_REPEATED = 10_000;
 
-    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
-
     @Test
-    void allocateAndRepair() {
+    void allocateAndRepair() throws Exception {
+        Files.createDirectories(LOG.getParent());
         System.out.printf(
-                "%7s %6s %2s %-9s %-9s %9s %9s %6s %9s %9s %9s %10s %9s %9s%n",
+                "%7s %6s %2s %-9s %-9s %9s %9s %6s %9s %6s %9s %9s %10s %9s %9s%n",
                 "n",
                 "m",
                 "k",
@@ -48,82 +59,84 @@ final class AllocationBenchmark {
                 "sort ms",
                 "ratio",
                 "array ms",
+                "ratio",
                 "gap",
                 "over",
                 "repair ms",
                 "moves %",
                 "anew %");
-        for (int[] size : new int[][] {{1_000, 100}, {10_000, 1_000}, {100_000, 10_000}}) {
-            for (int k : new int[] {2, 4, 8}) {
-                for (double exponent : new double[] {0, 0.8, 1.0, 1.2}) {
+        for (int[] size : SIZES) {
+            for (double exponent : EXPONENTS) {
+                Case sorted = new Case(size[0], size[1], MOST[0], exponent, true);
+                double sort = millis("sortStreams", sorted);
+                double array = millis("sortRates", sorted);
+                for (int k : MOST) {
                     for (boolean identical : new boolean[] {true, false}) {
-                        List<Replica> replicas =
-                                identical ? Problems.identical(size[1]) : Problems.upToEightfold(size[1], 1);
-                        List<Stream> streams = new ArrayList<>(
-                                exponent == 0 ? Problems.uniform(size[0], k, 2) : Problems.zipf(size[0], exponent, k));
-                        Collections.shuffle(streams, new Random(3));
-                        print(new Problem(replicas, streams), k, exponent, identical);
+                        print(new Case(size[0], size[1], k, exponent, identical), sort, array);
                     }
                 }
             }
         }
     }
 
-    private static void print(Problem problem, int k, double exponent, boolean identical) {
+    private static void print(Case given, double sort, double array) throws RunnerException {
+        double allocate = millis("allocate", given);
+        double repair = millis("repair", given);
+        Problem problem = given.problem();
         KSplittable policy = new KSplittable();
         Allocation allocation = policy.allocate(problem);
-        Assessment assessment = Assessment.of(problem, allocation.streams(), allocation);
-        double allocate = median(() -> policy.allocate(problem).lowerBound());
-        double sort = median(() -> {
-            List<Stream> sorted = new ArrayList<>(problem.streams());
-            sorted.sort(Comparator.comparingDouble(Stream::rate).reversed().thenComparing(Stream::name));
-            return sorted.getFirst().rate();
-        });
-        double[] rates = problem.streams().stream().mapToDouble(Stream::rate).toArray();
-        double array = median(() -> {
-            double[] sorted = rates.clone();
-            Arrays.sort(sorted);
-            return sorted[0];
-        });
-        Problem later = off(problem);
-        Running running = new Running(PoliciesTest.byName(problem, allocation));
-        Allocation anew = policy.allocate(later);
-        Tolerance tolerance = new Tolerance(0.1, 0.05, 1);
-        Change change = LeastChange.of(later, running, anew, policy.aim(), tolerance, Occasion.DRIFT);
-        double repair = problem.streams().size() > MOST_REPEATED
-                ? millis(() -> LeastChange.of(later, running, anew, policy.aim(), tolerance, Occasion.DRIFT)
-                        .effect()
-                        .moved())
-                : median(() -> LeastChange.of(later, running, anew, policy.aim(), tolerance, Occasion.DRIFT)
-                        .effect()
-                        .moved());
+        Drift drift = Drift.of(problem);
+        Allocation anew = policy.allocate(drift.later());
         System.out.printf(
                 Locale.ROOT,
-                "%7d %6d %2d %-9s %-9s %9.3f %9.3f %6.2f %9.3f %9.2e %9.6f %10.3f %9.2f %9.2f%n",
-                problem.streams().size(),
-                problem.replicas().size(),
-                k,
-                exponent == 0 ? "uniform" : "Zipf " + exponent,
-                identical ? "identical" : "1-8",
+                "%7d %6d %2d %-9s %-9s %9.3f %9.3f %6.2f %9.3f %6.2f %9.2e %9.6f %10.3f %9.2f %9.2f%n",
+                given.n(),
+                given.m(),
+                given.k(),
+                given.rates(),
+                given.capacities(),
                 allocate,
                 sort,
                 allocate / sort,
                 array,
-                assessment.optimalityGap(),
+                allocate / array,
+                Assessment.of(problem, allocation.streams(), allocation).optimalityGap(),
                 Splitting.of(new Instance(problem)).raised(),
                 repair,
-                PERCENT * change.effect().moved(),
-                PERCENT * movedAnew(later, running, anew));
+                PERCENT * drift.repair(anew).effect().moved(),
+                PERCENT * movedAnew(drift.later(), drift.running(), anew));
     }
 
-    private static Problem off(Problem problem) {
-        SplittableRandom random = new SplittableRandom(4);
-        return new Problem(
-                problem.replicas(),
-                problem.streams().stream()
-                        .map(s -> new Stream(
-                                s.name(), s.rate() * (0.8 + 0.4 * random.nextDouble()), s.maxReplicas(), s.sites()))
-                        .toList());
+    private static double millis(String benchmark, Case given) throws RunnerException {
+        ChainedOptionsBuilder options = new OptionsBuilder()
+                .include(AllocationTimings.class.getName() + "\\." + benchmark + "$")
+                .param("n", Integer.toString(given.n()))
+                .param("m", Integer.toString(given.m()))
+                .param("k", Integer.toString(given.k()))
+                .param("exponent", Double.toString(given.exponent()))
+                .param("identical", Boolean.toString(given.identical()))
+                .forks(1)
+                .jvmArgs("-Xms1g", "-Xmx1g")
+                .shouldFailOnError(true)
+                .output(LOG.toString());
+        if (benchmark.equals("repair") && given.n() > MOST_REPEATED) {
+            options.warmupIterations(1)
+                    .warmupTime(TimeValue.milliseconds(1))
+                    .measurementIterations(1)
+                    .measurementTime(TimeValue.milliseconds(1));
+        } else {
+            options.warmupIterations(2)
+                    .warmupTime(TimeValue.seconds(given.n() > MOST_REPEATED ? 4 : 1))
+                    .measurementIterations(1)
+                    .measurementTime(TimeValue.seconds(1));
+        }
+        RunResult counted = new Runner(options.build()).runSingle();
+        return score(counted, "nanos") / score(counted, "runs") / NANOS;
+    }
+
+    private static double score(RunResult counted, String name) {
+        return Objects.requireNonNull(counted.getSecondaryResults().get(name), name)
+                .getScore();
     }
 
     private static double movedAnew(Problem problem, Running running, Allocation anew) {
@@ -154,7 +167,7 @@ final class AllocationBenchmark {
                     Allocation allocation = policy.allocate(problem);
                     double makespan = Assessment.of(problem, allocation.streams(), allocation)
                             .makespan();
-                    double allocate = median(() -> policy.allocate(problem).lowerBound());
+                    double allocate = median(() -> policy.allocate(problem));
                     long start = System.nanoTime();
                     MixedInteger.Solution solution = MixedInteger.solve(problem, makespan, Duration.ofSeconds(10));
                     System.out.printf(
@@ -174,31 +187,15 @@ final class AllocationBenchmark {
         }
     }
 
-    private static double millis(Work work) {
-        long start = THREADS.getCurrentThreadCpuTime();
-        if (Double.isNaN(work.run())) {
-            throw new IllegalStateException("not a number");
-        }
-        return (THREADS.getCurrentThreadCpuTime() - start) / 1e6;
-    }
-
-    private interface Work {
-        double run();
-    }
-
-    /** Milliseconds. */
-    private static double median(Work work) {
-        double[] millis = new double[RUNS];
-        double seen = 0;
-        for (int i = -WARM_UP; i < RUNS; i++) {
-            long start = THREADS.getCurrentThreadCpuTime();
-            seen += work.run();
-            millis[Math.max(0, i)] = (THREADS.getCurrentThreadCpuTime() - start) / 1e6;
-        }
-        if (Double.isNaN(seen)) {
-            throw new IllegalStateException("not a number");
+    /** Milliseconds; the median. */
+    private static double median(Runnable work) {
+        double[] millis = new double[9];
+        for (int i = -15; i < millis.length; i++) {
+            long start = System.nanoTime();
+            work.run();
+            millis[Math.max(0, i)] = (System.nanoTime() - start) / 1e6;
         }
         Arrays.sort(millis);
-        return millis[RUNS / 2];
+        return millis[millis.length / 2];
     }
 }

@@ -28,7 +28,9 @@ class DescendingOrderTest {
                 .boxed()
                 .sorted(Comparator.<Integer>comparingDouble(i -> -keys[i]).thenComparing(ties))
                 .toList();
-        assertThat(Arrays.stream(DescendingOrder.of(keys, ties)).boxed().toList())
+        assertThat(Arrays.stream(DescendingOrder.of(keys, ties::compare))
+                        .boxed()
+                        .toList())
                 .isEqualTo(expected);
     }
 }

@@ -12,7 +12,6 @@ import dev.apportion.allocation.Problem.Stream;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -163,31 +162,8 @@ class PolicyPropertiesTest {
 
     private static void holds(Policy policy, Problem problem) {
         Allocation allocation = policy.allocate(problem);
-        assertThat(allocation.streams()).as(policy.toString()).hasSameSizeAs(problem.streams());
-        assertThat(allocation.levels()).hasSameSizeAs(problem.replicas());
+        Wholeness.check(policy.toString(), problem, allocation);
         assertThat(allocation.because()).hasSameSizeAs(problem.replicas());
-        for (int j = 0; j < problem.streams().size(); j++) {
-            Stream stream = problem.streams().get(j);
-            List<Piece> pieces = allocation.streams().get(j);
-            List<Replica> eligible = problem.replicas().stream()
-                    .filter(r -> stream.sites().isEmpty() || stream.sites().contains(r.site()))
-                    .toList();
-            if (eligible.isEmpty()) {
-                assertThat(pieces).isEmpty();
-                continue;
-            }
-            assertThat(pieces).as("%s, %s", policy, stream).isNotEmpty().hasSizeLessThanOrEqualTo(stream.maxReplicas());
-            Set<Integer> used = new HashSet<>();
-            double sum = 0;
-            for (Piece piece : pieces) {
-                assertThat(used.add(piece.replica())).isTrue();
-                assertThat(piece.replica()).isBetween(0, problem.replicas().size() - 1);
-                assertThat(eligible).contains(problem.replicas().get(piece.replica()));
-                assertThat(piece.share()).isPositive().isLessThanOrEqualTo(1);
-                sum += piece.share();
-            }
-            assertThat(sum).isCloseTo(1, within(1e-9));
-        }
     }
 
     @Property(tries = 400)

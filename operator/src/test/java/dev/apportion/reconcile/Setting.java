@@ -9,7 +9,9 @@ import dev.apportion.api.ReplicaPool;
 import dev.apportion.api.TrafficService;
 import dev.apportion.api.TrafficStream;
 import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -43,6 +45,8 @@ final class Setting implements World {
     private final List<EndpointSlice> slices = new ArrayList<>();
     private final Map<Ref, Pod> pods = new HashMap<>();
     private final Map<Ref, ConfigMap> configMaps = new HashMap<>();
+    private final Map<Ref, Service> kubernetesServices = new HashMap<>();
+    private final Map<String, Node> nodes = new HashMap<>();
 
     static Setting of(String... documents) {
         Setting setting = new Setting();
@@ -150,6 +154,14 @@ final class Setting implements World {
                 ConfigMap configMap = read(document, ConfigMap.class);
                 configMaps.put(Ref.of(configMap), configMap);
             }
+            case "Service" -> {
+                Service service = read(document, Service.class);
+                kubernetesServices.put(Ref.of(service), service);
+            }
+            case "Node" -> {
+                Node node = read(document, Node.class);
+                nodes.put(node.getMetadata().getName(), node);
+            }
             default -> throw new IllegalArgumentException("a test needs no " + document.path("kind"));
         }
     }
@@ -203,6 +215,16 @@ final class Setting implements World {
                         && Objects.equals(
                                 slice.getMetadata().getLabels().get("kubernetes.io/service-name"), service.name()))
                 .toList();
+    }
+
+    @Override
+    public Optional<Service> service(Ref service) {
+        return Optional.ofNullable(kubernetesServices.get(service));
+    }
+
+    @Override
+    public Optional<Node> node(String name) {
+        return Optional.ofNullable(nodes.get(name));
     }
 
     @Override
