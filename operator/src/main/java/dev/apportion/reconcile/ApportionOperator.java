@@ -7,6 +7,7 @@ import dev.apportion.api.TrafficStream;
 import dev.apportion.dns.wire.Asker;
 import dev.apportion.dns.wire.Pace;
 import dev.apportion.dns.wire.WeightProbe;
+import dev.apportion.health.HealthChecks;
 import dev.apportion.telemetry.Health;
 import dev.apportion.telemetry.HttpPort;
 import dev.apportion.telemetry.Meters;
@@ -113,6 +114,7 @@ public final class ApportionOperator implements AutoCloseable {
 
     private final Settings settings;
     private final Meters meters = new Meters();
+    private final HealthChecks<Ref> checks;
     private final Desk desk;
     private final Verifier verifier;
     private final KubernetesClient client;
@@ -159,7 +161,8 @@ public final class ApportionOperator implements AutoCloseable {
                         .build())
                 .build();
         this.leadership = new Leadership(leaseClient, terms, clock, new Turns());
-        this.desk = new Desk(new ClusterWorld(), signals, leadership, meters, clock);
+        this.checks = new HealthChecks<>(pool -> Signals.raise(signals.pools, List.of(pool)));
+        this.desk = new Desk(new ClusterWorld(), signals, checks, leadership, meters, clock);
         this.verifier = new Verifier(
                 new Asker(ASK_TIMEOUT),
                 new Verifier.Timing(settings.verifyInterval(), settings.verifyGrace()),
@@ -393,6 +396,7 @@ public final class ApportionOperator implements AutoCloseable {
         housekeeping.shutdownNow();
         auditing.shutdownNow();
         operator.stop();
+        checks.close();
         verifier.close();
         prober.close();
         zones.close();
