@@ -16,6 +16,8 @@ import dev.apportion.api.TrafficService;
 import dev.apportion.api.TrafficServiceSpec;
 import dev.apportion.api.TrafficStream;
 import dev.apportion.api.TrafficStreamSpec;
+import dev.apportion.health.EndpointHealth;
+import dev.apportion.health.Target;
 import dev.apportion.reconcile.KeySource;
 import dev.apportion.reconcile.Ref;
 import dev.apportion.reconcile.World;
@@ -40,6 +42,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -61,6 +64,10 @@ final class Manifests implements World {
     private final Map<Ref, List<EndpointSlice>> slices = new HashMap<>();
     private final Map<Ref, Pod> pods = new HashMap<>();
     private final Map<Ref, ConfigMap> configMaps = new HashMap<>();
+
+    /** Nobody is asked. */
+    private Function<Target, EndpointHealth> health = target -> new EndpointHealth.Healthy();
+
     private final Map<String, Map<String, String>> namespaces = new HashMap<>();
     private final Map<Ref, Service> kubernetesServices = new HashMap<>();
     private final Map<String, Node> nodes = new HashMap<>();
@@ -311,6 +318,16 @@ final class Manifests implements World {
     @Override
     public boolean podHasEnded(Ref pod) {
         return Optional.ofNullable(pods.get(pod)).filter(World::hasEnded).isPresent();
+    }
+
+    /** Says from where it is known how endpoints are. */
+    void healthBy(Function<Target, EndpointHealth> source) {
+        health = source;
+    }
+
+    @Override
+    public EndpointHealth health(Target target) {
+        return health.apply(target);
     }
 
     @Override

@@ -4,10 +4,16 @@ import dev.apportion.allocation.Policy;
 import dev.apportion.allocation.Sample;
 import dev.apportion.allocation.Tolerance;
 import dev.apportion.api.ReplicaPoolSpec;
+import dev.apportion.health.HealthCheck;
+import dev.apportion.health.Target;
 import inet.ipaddr.IPAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * A ReplicaPool whose specification is valid.
@@ -73,10 +79,19 @@ public record AdmittedPool(
          */
         record Service(String name, ReplicaPoolSpec.Publish publish) implements Source {}
 
-        /** Replicas that are listed in the pool. */
-        record Fixed(List<FixedReplica> replicas) implements Source {
+        /**
+         * Replicas that are listed in the pool.
+         *
+         * @param check how they are asked whether they are well; empty where they count as ready
+         */
+        record Fixed(List<FixedReplica> replicas, Optional<HealthCheck> check) implements Source {
             public Fixed {
                 replicas = List.copyOf(replicas);
+            }
+
+            /** Replicas that count as ready. */
+            public Fixed(List<FixedReplica> replicas) {
+                this(replicas, Optional.empty());
             }
         }
     }
@@ -90,6 +105,18 @@ public record AdmittedPool(
      */
     public record FixedReplica(
             String name, List<IPAddress> addresses, double capacity, boolean drain, Sample measured) {}
+
+    /** The addresses whose health is asked. */
+    public Set<Target> targets() {
+        return sites.stream()
+                .flatMap(site -> site.source() instanceof Source.Fixed(var replicas, Optional<HealthCheck> check)
+                        ? check.stream()
+                                .flatMap(how -> replicas.stream()
+                                        .flatMap(replica -> replica.addresses().stream())
+                                        .map(address -> new Target(address.toInetAddress(), how)))
+                        : Stream.empty())
+                .collect(Collectors.toSet());
+    }
 
     int priority(String site) {
         return sites.stream()

@@ -7,6 +7,7 @@ import dev.apportion.api.TrafficStream;
 import dev.apportion.dns.wire.Asker;
 import dev.apportion.dns.wire.Pace;
 import dev.apportion.dns.wire.WeightProbe;
+import dev.apportion.health.HealthChecks;
 import dev.apportion.telemetry.Health;
 import dev.apportion.telemetry.HttpPort;
 import dev.apportion.telemetry.Meters;
@@ -113,6 +114,7 @@ public final class ApportionOperator implements AutoCloseable {
 
     private final Settings settings;
     private final Meters meters = new Meters();
+    private final HealthChecks<Ref> checks;
     private final Desk desk;
     private final Verifier verifier;
     private final KubernetesClient client;
@@ -160,7 +162,8 @@ public final class ApportionOperator implements AutoCloseable {
                         .build())
                 .build();
         this.leadership = new Leadership(leaseClient, terms, clock, new Turns());
-        this.desk = new Desk(new ClusterWorld(), signals, leadership, meters, clock);
+        this.checks = new HealthChecks<>(pool -> Signals.raise(signals.pools, List.of(pool)));
+        this.desk = new Desk(new ClusterWorld(), signals, checks, leadership, meters, clock);
         this.configMaps = new NamedConfigMaps(client, desk::configMapChanged);
         desk.world().configMaps = configMaps;
         this.verifier = new Verifier(
@@ -407,6 +410,7 @@ public final class ApportionOperator implements AutoCloseable {
         auditing.shutdownNow();
         operator.stop();
         configMaps.close();
+        checks.close();
         verifier.close();
         prober.close();
         zones.close();

@@ -4,11 +4,15 @@ import dev.apportion.api.DNSZone;
 import dev.apportion.api.ReplicaPool;
 import dev.apportion.api.TrafficService;
 import dev.apportion.api.TrafficStream;
+import dev.apportion.health.EndpointHealth;
+import dev.apportion.health.HealthChecks;
+import dev.apportion.health.Target;
 import dev.apportion.reconcile.ZoneStanding.Servers;
 import dev.apportion.records.Host;
 import dev.apportion.records.ZoneRecords;
 import dev.apportion.telemetry.Meters;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import java.net.InetAddress;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -46,6 +50,7 @@ final class Desk {
     private final Clock clock;
     private final ClusterWorld world;
     private final Signals signals;
+    private final HealthChecks<Ref> checks;
     private final Mandate mandate;
     private final Meters meters;
     private final Admission.Memory memory = new Admission.Memory();
@@ -85,12 +90,14 @@ final class Desk {
 
     private record Judgement(long version, Admission admission) {}
 
-    Desk(ClusterWorld world, Signals signals, Mandate mandate, Meters meters, Clock clock) {
+    Desk(ClusterWorld world, Signals signals, HealthChecks<Ref> checks, Mandate mandate, Meters meters, Clock clock) {
+        this.checks = checks;
         this.meters = meters;
         this.mandate = mandate;
         this.clock = clock;
         this.world = world;
         this.signals = signals;
+        world.health = this::health;
     }
 
     /** Says from where it is known what DNS says of a zone. */
@@ -170,6 +177,35 @@ final class Desk {
             }
             return plan;
         }
+    }
+
+    /** Until it has been asked, an address stays as it was: in answers if it is in some. */
+    private EndpointHealth health(Target target) {
+        EndpointHealth known = checks.of(target);
+        return known instanceof EndpointHealth.Unchecked && isAnswered(target.address())
+                ? new EndpointHealth.Healthy()
+                : known;
+    }
+
+    private boolean isAnswered(InetAddress address) {
+        return admission().zones().values().stream()
+                .flatMap(judged -> judged.value().stream())
+                .map(published)
+                .anyMatch(known -> switch (known) {
+                    case Published.Records(ZoneRecords records) ->
+                        records.hosts().stream()
+                                .flatMap(host -> host.streams().stream())
+                                .flatMap(stream -> stream.answers().stream())
+                                .anyMatch(answer ->
+                                        answer.address().toInetAddress().equals(address));
+                    case Published.Nothing nothing -> false;
+                    case Published.Unreadable unreadable -> true;
+                });
+    }
+
+    /** Checks the addresses of a pool from now on. */
+    void check(Ref pool, Optional<AdmittedPool> admitted) {
+        checks.check(pool, admitted.map(AdmittedPool::targets).orElse(Set.of()));
     }
 
     private Past past(AdmittedPool pool, Admission admission, @Nullable PoolPlan before) {
@@ -284,6 +320,7 @@ final class Desk {
     }
 
     void forgetPlan(Ref pool) {
+        checks.check(pool, Set.of());
         plans.remove(pool);
         changes.remove(pool);
         changed.remove(pool);

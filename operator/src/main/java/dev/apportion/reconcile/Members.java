@@ -3,6 +3,9 @@ package dev.apportion.reconcile;
 import dev.apportion.allocation.Sample;
 import dev.apportion.api.Amount;
 import dev.apportion.api.ReplicaPoolSpec;
+import dev.apportion.health.EndpointHealth;
+import dev.apportion.health.HealthCheck;
+import dev.apportion.health.Target;
 import dev.apportion.records.Addresses;
 import dev.apportion.records.Parsed;
 import inet.ipaddr.IPAddress;
@@ -44,7 +47,7 @@ public final class Members {
         for (AdmittedPool.Site site : pool.sites()) {
             members.addAll(
                     switch (site.source()) {
-                        case AdmittedPool.Source.Fixed fixed -> fixed(site, fixed);
+                        case AdmittedPool.Source.Fixed fixed -> fixed(site, fixed, world);
                         case AdmittedPool.Source.Service(String name, ReplicaPoolSpec.Publish publish) ->
                             published(site, new Ref(pool.ref().namespace(), name), publish, world);
                     });
@@ -62,18 +65,44 @@ public final class Members {
         };
     }
 
-    private static List<Member> fixed(AdmittedPool.Site site, AdmittedPool.Source.Fixed fixed) {
+    private static List<Member> fixed(AdmittedPool.Site site, AdmittedPool.Source.Fixed fixed, World world) {
         return fixed.replicas().stream()
-                .map(replica -> new Member(
-                        replica.name(),
-                        site.name(),
-                        replica.capacity(),
-                        site.concurrency(),
-                        replica.measured(),
-                        replica.addresses(),
-                        replica.drain() ? Member.State.Draining : Member.State.Ready,
-                        List.of("capacity declared")))
+                .map(replica -> fixed(site, replica, fixed.check(), world))
                 .toList();
+    }
+
+    private static Member fixed(
+            AdmittedPool.Site site, AdmittedPool.FixedReplica replica, Optional<HealthCheck> check, World world) {
+        List<IPAddress> serving = new ArrayList<>();
+        List<String> because = new ArrayList<>(List.of("capacity declared"));
+        for (IPAddress address : replica.addresses()) {
+            Optional<String> problem =
+                    check.flatMap(how -> problem(world.health(new Target(address.toInetAddress(), how))));
+            problem.ifPresent(because::add);
+            if (problem.isEmpty()) {
+                serving.add(address);
+            }
+        }
+        Member.State state = serving.isEmpty()
+                ? Member.State.NotReady
+                : replica.drain() ? Member.State.Draining : Member.State.Ready;
+        return new Member(
+                replica.name(),
+                site.name(),
+                replica.capacity(),
+                site.concurrency(),
+                replica.measured(),
+                serving,
+                state,
+                because);
+    }
+
+    private static Optional<String> problem(EndpointHealth health) {
+        return switch (health) {
+            case EndpointHealth.Healthy healthy -> Optional.empty();
+            case EndpointHealth.Unchecked unchecked -> Optional.of("not checked yet");
+            case EndpointHealth.Unhealthy(String reason) -> Optional.of("fails its health check: " + reason);
+        };
     }
 
     /** What the slices say of one replica: slices of two families, and duplicates, speak of the same one. */

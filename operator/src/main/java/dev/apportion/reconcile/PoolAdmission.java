@@ -16,12 +16,15 @@ import dev.apportion.allocation.ZipfZones;
 import dev.apportion.api.Amount;
 import dev.apportion.api.ReplicaPool;
 import dev.apportion.api.ReplicaPoolSpec;
+import dev.apportion.health.HealthCheck;
 import dev.apportion.records.Addresses;
 import dev.apportion.records.Parsed;
 import inet.ipaddr.IPAddress;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
@@ -147,11 +150,6 @@ final class PoolAdmission {
         if (spec.load() != null) {
             return Optional.of("spec.load");
         }
-        for (ReplicaPoolSpec.Site site : spec.sites()) {
-            if (site.healthCheck() != null) {
-                return Optional.of("spec.sites[%s].healthCheck".formatted(site.name()));
-            }
-        }
         return Optional.empty();
     }
 
@@ -181,7 +179,29 @@ final class PoolAdmission {
             replicas.add(new AdmittedPool.FixedReplica(
                     endpoint.name(), addresses, capacity, endpoint.drain(), sample(endpoint.measured())));
         }
-        return new Parsed.Value<>(new AdmittedPool.Source.Fixed(replicas));
+        return new Parsed.Value<>(new AdmittedPool.Source.Fixed(
+                replicas, Optional.ofNullable(site.healthCheck()).map(PoolAdmission::check)));
+    }
+
+    private static HealthCheck check(ReplicaPoolSpec.HealthCheck check) {
+        return new HealthCheck(
+                question(check),
+                Duration.ofSeconds(check.intervalSeconds()),
+                Duration.ofSeconds(check.timeoutSeconds()),
+                check.unhealthyAfter(),
+                check.healthyAfter());
+    }
+
+    private static HealthCheck.Question question(ReplicaPoolSpec.HealthCheck check) {
+        ReplicaPoolSpec.HttpCheck http = check.http();
+        return http == null
+                ? new HealthCheck.Question.Tcp(
+                        Objects.requireNonNull(check.tcp()).port())
+                : new HealthCheck.Question.Http(
+                        http.port(),
+                        http.path(),
+                        http.scheme() == ReplicaPoolSpec.Scheme.HTTPS,
+                        Optional.ofNullable(http.host()));
     }
 
     private static Sample sample(ReplicaPoolSpec.@Nullable Measured measured) {

@@ -185,6 +185,7 @@ final class ReplicaPoolReconciler implements Reconciler<ReplicaPool> {
         if (judged == null) {
             return UpdateControl.noUpdate();
         }
+        desk.check(Ref.of(pool), judged.value());
         Optional<PoolPlan> plan = judged.value().map(desk::plan);
         writer.recall(pool);
         ReplicaPoolStatus status = statuses.pool(pool, judged, plan, desk.lastChange(Ref.of(pool)), desk.world());

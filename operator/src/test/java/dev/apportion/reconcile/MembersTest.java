@@ -2,6 +2,7 @@ package dev.apportion.reconcile;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.apportion.health.EndpointHealth;
 import inet.ipaddr.IPAddress;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointConditions;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointConditionsBuilder;
@@ -160,5 +161,28 @@ class MembersTest {
             assertThat(member.state()).isEqualTo(state);
             assertThat(member.because()).anySatisfy(found -> assertThat(found).contains(because));
         });
+    }
+
+    @Test
+    void ofACheckedReplicaOnlyTheAddressesThatAreWellServe() {
+        Setting setting = Setting.of(Setting.pool(
+                        "shop",
+                        "{name: fixed, healthCheck: {tcp: {port: 80}}, endpoints: [{name: a, address: 192.0.2.1},"
+                                + " {name: b, addresses: [192.0.2.2, \"2001:db8::2\"]}, {name: c, address: 192.0.2.3,"
+                                + " drain: true}]}, {name: other, endpoints: [{name: d, address: 192.0.2.2}]}"))
+                .with("192.0.2.1", new EndpointHealth.Unhealthy("192.0.2.1:80: Connection refused"))
+                .with("192.0.2.2", new EndpointHealth.Unchecked());
+        List<Member> members = Members.of(setting.onlyPool(), setting);
+
+        assertThat(members)
+                .extracting(Member::state)
+                .containsExactly(Member.State.NotReady, Member.State.Ready, Member.State.Draining, Member.State.Ready);
+        assertThat(members.get(0).addresses()).isEmpty();
+        assertThat(members.get(0).because())
+                .containsExactly("capacity declared", "fails its health check: 192.0.2.1:80: Connection refused");
+        assertThat(members.get(1).addresses())
+                .extracting(IPAddress::toCanonicalString)
+                .containsExactly("2001:db8::2");
+        assertThat(members.get(1).because()).containsExactly("capacity declared", "not checked yet");
     }
 }

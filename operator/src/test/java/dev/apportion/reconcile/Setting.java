@@ -8,6 +8,8 @@ import dev.apportion.api.DNSZone;
 import dev.apportion.api.ReplicaPool;
 import dev.apportion.api.TrafficService;
 import dev.apportion.api.TrafficStream;
+import dev.apportion.health.EndpointHealth;
+import dev.apportion.health.Target;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -47,6 +49,7 @@ final class Setting implements World {
     private final Map<Ref, ConfigMap> configMaps = new HashMap<>();
     private final Map<Ref, Service> kubernetesServices = new HashMap<>();
     private final Map<String, Node> nodes = new HashMap<>();
+    private final Map<String, EndpointHealth> health = new HashMap<>();
 
     static Setting of(String... documents) {
         Setting setting = new Setting();
@@ -237,6 +240,18 @@ final class Setting implements World {
     @Override
     public boolean podHasEnded(Ref pod) {
         return Optional.ofNullable(pods.get(pod)).filter(World::hasEnded).isPresent();
+    }
+
+    /** Says how an address is. */
+    Setting with(String address, EndpointHealth known) {
+        health.put(address, known);
+        return this;
+    }
+
+    @Override
+    public EndpointHealth health(Target target) {
+        return Objects.requireNonNullElseGet(
+                health.get(target.address().getHostAddress()), EndpointHealth.Healthy::new);
     }
 
     @Override
