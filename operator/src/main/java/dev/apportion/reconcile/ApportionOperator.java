@@ -7,6 +7,8 @@ import dev.apportion.api.TrafficStream;
 import dev.apportion.dns.wire.Asker;
 import dev.apportion.dns.wire.Pace;
 import dev.apportion.dns.wire.WeightProbe;
+import dev.apportion.load.Sampler;
+import dev.apportion.load.Scraper;
 import dev.apportion.telemetry.Health;
 import dev.apportion.telemetry.HttpPort;
 import dev.apportion.telemetry.Meters;
@@ -85,6 +87,7 @@ public final class ApportionOperator implements AutoCloseable {
      * @param auditInterval how often it is looked after whether the watches still tell what happens
      * @param lease by which one of several operators is elected
      * @param http where probes and metrics are served
+     * @param scrapeNetworks where processes may be asked for their metrics
      */
     public record Settings(
             Set<String> namespaces,
@@ -95,7 +98,8 @@ public final class ApportionOperator implements AutoCloseable {
             Duration resolverInterval,
             Duration auditInterval,
             Lease lease,
-            InetSocketAddress http) {
+            InetSocketAddress http,
+            ScrapeNetworks scrapeNetworks) {
 
         public Settings {
             namespaces = Set.copyOf(namespaces);
@@ -113,6 +117,8 @@ public final class ApportionOperator implements AutoCloseable {
 
     private final Settings settings;
     private final Meters meters = new Meters();
+    private final Scraper scraper = new Scraper();
+    private final Loads loads;
     private final Desk desk;
     private final Verifier verifier;
     private final KubernetesClient client;
@@ -159,7 +165,11 @@ public final class ApportionOperator implements AutoCloseable {
                         .build())
                 .build();
         this.leadership = new Leadership(leaseClient, terms, clock, new Turns());
-        this.desk = new Desk(new ClusterWorld(), signals, leadership, meters, clock);
+        this.loads = new Loads(
+                new Sampler(method -> scraper, pool -> Signals.raise(signals.pools, List.of(Ref.parse(pool)))),
+                settings.scrapeNetworks(),
+                System::nanoTime);
+        this.desk = new Desk(new ClusterWorld(), signals, leadership, meters, loads, clock);
         this.verifier = new Verifier(
                 new Asker(ASK_TIMEOUT),
                 new Verifier.Timing(settings.verifyInterval(), settings.verifyGrace()),
@@ -390,6 +400,8 @@ public final class ApportionOperator implements AutoCloseable {
     public void close() {
         closing = true;
         desk.shut();
+        loads.close();
+        scraper.close();
         housekeeping.shutdownNow();
         auditing.shutdownNow();
         operator.stop();

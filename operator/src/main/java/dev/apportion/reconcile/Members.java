@@ -9,6 +9,7 @@ import inet.ipaddr.IPAddress;
 import io.fabric8.kubernetes.api.model.ObjectReference;
 import io.fabric8.kubernetes.api.model.discovery.v1.Endpoint;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointConditions;
+import io.fabric8.kubernetes.api.model.discovery.v1.EndpointPort;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -65,14 +66,16 @@ public final class Members {
     private static List<Member> fixed(AdmittedPool.Site site, AdmittedPool.Source.Fixed fixed) {
         return fixed.replicas().stream()
                 .map(replica -> new Member(
-                        replica.name(),
-                        site.name(),
-                        replica.capacity(),
-                        site.concurrency(),
-                        replica.measured(),
-                        replica.addresses(),
-                        replica.drain() ? Member.State.Draining : Member.State.Ready,
-                        List.of("capacity declared")))
+                                replica.name(),
+                                site.name(),
+                                replica.capacity(),
+                                site.concurrency(),
+                                replica.measured(),
+                                replica.addresses(),
+                                replica.drain() ? Member.State.Draining : Member.State.Ready,
+                                List.of("capacity declared"))
+                        .of(List.of(new Member.Process(
+                                replica.name(), "", replica.addresses().getFirst(), Map.of()))))
                 .toList();
     }
 
@@ -81,8 +84,13 @@ public final class Members {
         final Set<IPAddress> serving = new HashSet<>();
         final Set<String> problems = new TreeSet<>();
 
+        final Map<String, Integer> ports = new TreeMap<>();
+
         @Nullable
         String pod;
+
+        /** Empty where the slices do not say. */
+        String uid = "";
 
         @Nullable
         String node;
@@ -96,7 +104,7 @@ public final class Members {
                 continue;
             }
             for (Endpoint endpoint : endpoints(slice)) {
-                see(sightings, endpoint);
+                see(sightings, endpoint, ports(slice));
             }
         }
         List<Fronts.Backend> backends = new ArrayList<>();
@@ -115,7 +123,17 @@ public final class Members {
         return Objects.requireNonNullElse(endpoint.getAddresses(), List.of());
     }
 
-    private static void see(Map<String, Sighting> sightings, Endpoint endpoint) {
+    private static Map<String, Integer> ports(EndpointSlice slice) {
+        Map<String, Integer> ports = new TreeMap<>();
+        for (EndpointPort port : Objects.requireNonNullElse(slice.getPorts(), List.<EndpointPort>of())) {
+            if (port.getName() != null && port.getPort() != null) {
+                ports.put(port.getName(), port.getPort());
+            }
+        }
+        return ports;
+    }
+
+    private static void see(Map<String, Sighting> sightings, Endpoint endpoint, Map<String, Integer> ports) {
         List<IPAddress> addresses = new ArrayList<>();
         List<String> problems = new ArrayList<>();
         for (String text : addresses(endpoint)) {
@@ -130,6 +148,8 @@ public final class Members {
                 : addresses.isEmpty() ? "unnamed" : addresses.getFirst().toCanonicalString();
         Sighting sighting = sightings.computeIfAbsent(name, key -> new Sighting());
         sighting.pod = pod;
+        sighting.uid = uid(endpoint);
+        sighting.ports.putAll(ports);
         sighting.node = endpoint.getNodeName();
         if (serves(endpoint.getConditions())) {
             sighting.serving.addAll(addresses);
@@ -153,6 +173,14 @@ public final class Members {
         return Optional.ofNullable(endpoint.getTargetRef())
                 .filter(target -> "Pod".equals(target.getKind()))
                 .map(ObjectReference::getName);
+    }
+
+    /** The uid of the pod behind an endpoint, by which it is told from others that had its name. */
+    private static String uid(Endpoint endpoint) {
+        return Optional.ofNullable(endpoint.getTargetRef())
+                .filter(target -> "Pod".equals(target.getKind()))
+                .map(target -> Objects.requireNonNullElse(target.getUid(), target.getName()))
+                .orElse("");
     }
 
     private static Member member(
@@ -188,7 +216,12 @@ public final class Members {
         List<IPAddress> serving = ended ? List.of() : List.copyOf(sighting.serving);
         Member.State state =
                 serving.isEmpty() ? Member.State.NotReady : drain ? Member.State.Draining : Member.State.Ready;
-        return new Member(name, site.name(), capacity, site.concurrency(), Sample.NONE, serving, state, because);
+        Member member =
+                new Member(name, site.name(), capacity, site.concurrency(), Sample.NONE, serving, state, because);
+        return serving.isEmpty()
+                ? member
+                : member.of(List.of(new Member.Process(
+                        name, sighting.uid, member.addresses().getFirst(), sighting.ports)));
     }
 
     private static OptionalDouble positive(String text) {
@@ -228,17 +261,7 @@ public final class Members {
         Map<String, Member> unique = new LinkedHashMap<>();
         for (Member member : members) {
             String name = unique.containsKey(member.name()) ? member.site() + "/" + member.name() : member.name();
-            unique.put(
-                    name,
-                    new Member(
-                            name,
-                            member.site(),
-                            member.capacity(),
-                            member.concurrency(),
-                            member.measured(),
-                            member.addresses(),
-                            member.state(),
-                            member.because()));
+            unique.put(name, member.named(name));
         }
         return List.copyOf(unique.values());
     }
