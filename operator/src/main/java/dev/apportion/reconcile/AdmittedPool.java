@@ -6,6 +6,7 @@ import dev.apportion.allocation.Tolerance;
 import dev.apportion.api.ReplicaPoolSpec;
 import dev.apportion.health.HealthCheck;
 import dev.apportion.health.Target;
+import dev.apportion.load.Series;
 import inet.ipaddr.IPAddress;
 import java.time.Duration;
 import java.util.List;
@@ -24,9 +25,16 @@ import java.util.stream.Stream;
  * @param policyName the policy's name as users write it
  * @param observe true when nothing of it may be published
  * @param behavior how change happens
+ * @param load where the load of its replicas is measured; empty if nowhere
  */
 public record AdmittedPool(
-        Ref ref, List<Site> sites, Policy policy, String policyName, boolean observe, Behavior behavior) {
+        Ref ref,
+        List<Site> sites,
+        Policy policy,
+        String policyName,
+        boolean observe,
+        Behavior behavior,
+        Optional<Load> load) {
 
     public AdmittedPool {
         sites = List.copyOf(sites);
@@ -34,7 +42,41 @@ public record AdmittedPool(
 
     /** A pool whose specification says nothing of how change happens. */
     public AdmittedPool(Ref ref, List<Site> sites, Policy policy, String policyName, boolean observe) {
-        this(ref, sites, policy, policyName, observe, Behavior.DEFAULT);
+        this(ref, sites, policy, policyName, observe, Behavior.DEFAULT, Optional.empty());
+    }
+
+    /**
+     * A source of load.
+     *
+     * @param from what is asked
+     * @param interval the time between two measurements
+     * @param staleAfter the age from which a measurement no longer counts
+     */
+    public record Load(From from, Duration interval, Duration staleAfter) {}
+
+    /** What is asked for the load of replicas. */
+    public sealed interface From {
+
+        /**
+         * Each process itself.
+         *
+         * @param port the number or name of its port
+         */
+        record Scrape(String port, String path, Series series) implements From {}
+
+        /**
+         * The metrics API of Kubernetes.
+         *
+         * @param resource {@code cpu} or {@code memory}
+         */
+        record PodMetrics(String resource) implements From {}
+
+        /**
+         * A Prometheus server.
+         *
+         * @param source the name that the administrator gave it
+         */
+        record Prometheus(String source, Series series) implements From {}
     }
 
     /**
@@ -42,10 +84,12 @@ public record AdmittedPool(
      *
      * @param tolerance how far loads may be from what they shall be, and how much may move at a time
      * @param cooldownSeconds the least time between two changes that can wait; empty for the default
+     * @param slowStart how the share of a new replica grows; empty if it has all of it at once
      */
-    public record Behavior(Tolerance tolerance, OptionalInt cooldownSeconds) {
+    public record Behavior(Tolerance tolerance, OptionalInt cooldownSeconds, Optional<SlowStart> slowStart) {
 
-        static final Behavior DEFAULT = new Behavior(new Tolerance(0.1, 0.02, 1), OptionalInt.empty());
+        static final Behavior DEFAULT =
+                new Behavior(new Tolerance(0.1, 0.02, 1), OptionalInt.empty(), Optional.empty());
 
         /** Until CoreDNS has read changed files. */
         private static final int RELOAD_SECONDS = 2;
@@ -55,6 +99,32 @@ public record AdmittedPool(
             return cooldownSeconds.isPresent()
                     ? Duration.ofSeconds(cooldownSeconds.getAsInt())
                     : longestTtl.plusSeconds(RELOAD_SECONDS);
+        }
+    }
+
+    /**
+     * A ramp.
+     *
+     * @param window until a new replica has its whole share
+     * @param least the part that it has from the beginning, above 0 and at most 1
+     * @param aggression the form: 1 is a straight line, more rises faster at the beginning
+     */
+    public record SlowStart(Duration window, double least, double aggression) {
+
+        private static final int STEPS = 12;
+        private static final Duration SHORTEST_STEP = Duration.ofSeconds(1);
+
+        /** The time from one step to the next: a ramp in DNS is a stair, and each step is a change of answers. */
+        Duration step() {
+            Duration step = window.dividedBy(STEPS);
+            return step.compareTo(SHORTEST_STEP) < 0 ? SHORTEST_STEP : step;
+        }
+
+        /** The part of its share that a replica may have at an age. */
+        double part(Duration age) {
+            long steps = age.dividedBy(step());
+            double time = (double) steps * step().toNanos() / window.toNanos();
+            return age.compareTo(window) >= 0 ? 1 : Math.max(least, Math.pow(Math.max(0, time), 1 / aggression));
         }
     }
 

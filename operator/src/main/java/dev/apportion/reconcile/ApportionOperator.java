@@ -8,6 +8,8 @@ import dev.apportion.dns.wire.Asker;
 import dev.apportion.dns.wire.Pace;
 import dev.apportion.dns.wire.WeightProbe;
 import dev.apportion.health.HealthChecks;
+import dev.apportion.load.Sampler;
+import dev.apportion.load.Scraper;
 import dev.apportion.telemetry.Health;
 import dev.apportion.telemetry.HttpPort;
 import dev.apportion.telemetry.Meters;
@@ -86,6 +88,7 @@ public final class ApportionOperator implements AutoCloseable {
      * @param auditInterval how often it is looked after whether the watches still tell what happens
      * @param lease by which one of several operators is elected
      * @param http where probes and metrics are served
+     * @param scrapeNetworks where processes may be asked for their metrics
      */
     public record Settings(
             Set<String> namespaces,
@@ -96,7 +99,8 @@ public final class ApportionOperator implements AutoCloseable {
             Duration resolverInterval,
             Duration auditInterval,
             Lease lease,
-            InetSocketAddress http) {
+            InetSocketAddress http,
+            ScrapeNetworks scrapeNetworks) {
 
         public Settings {
             namespaces = Set.copyOf(namespaces);
@@ -115,6 +119,8 @@ public final class ApportionOperator implements AutoCloseable {
     private final Settings settings;
     private final Meters meters = new Meters();
     private final HealthChecks<Ref> checks;
+    private final Scraper scraper = new Scraper();
+    private final Loads loads;
     private final Desk desk;
     private final Verifier verifier;
     private final KubernetesClient client;
@@ -163,7 +169,11 @@ public final class ApportionOperator implements AutoCloseable {
                 .build();
         this.leadership = new Leadership(leaseClient, terms, clock, new Turns());
         this.checks = new HealthChecks<>(pool -> Signals.raise(signals.pools, List.of(pool)));
-        this.desk = new Desk(new ClusterWorld(), signals, checks, leadership, meters, clock);
+        this.loads = new Loads(
+                new Sampler(method -> scraper, pool -> Signals.raise(signals.pools, List.of(Ref.parse(pool)))),
+                settings.scrapeNetworks(),
+                System::nanoTime);
+        this.desk = new Desk(new ClusterWorld(), signals, checks, leadership, meters, loads, clock);
         this.configMaps = new NamedConfigMaps(client, desk::configMapChanged);
         desk.world().configMaps = configMaps;
         this.verifier = new Verifier(
@@ -406,6 +416,8 @@ public final class ApportionOperator implements AutoCloseable {
     public void close() {
         closing = true;
         desk.shut();
+        loads.close();
+        scraper.close();
         housekeeping.shutdownNow();
         auditing.shutdownNow();
         operator.stop();

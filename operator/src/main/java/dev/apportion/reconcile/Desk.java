@@ -8,6 +8,7 @@ import dev.apportion.health.EndpointHealth;
 import dev.apportion.health.HealthChecks;
 import dev.apportion.health.Target;
 import dev.apportion.reconcile.ZoneStanding.Servers;
+import dev.apportion.records.Answer;
 import dev.apportion.records.Host;
 import dev.apportion.records.ZoneRecords;
 import dev.apportion.telemetry.Meters;
@@ -47,12 +48,16 @@ final class Desk {
     /** Clocks of different kinds may disagree by less than this. */
     private static final Duration AFTER_COOLING = Duration.ofMillis(20);
 
+    /** How often it is looked whether measurements have settled. */
+    private static final Duration SETTLING_STEP = Duration.ofSeconds(5);
+
     private final Clock clock;
     private final ClusterWorld world;
     private final Signals signals;
     private final HealthChecks<Ref> checks;
     private final Mandate mandate;
     private final Meters meters;
+    private final Loads loads;
     private final Admission.Memory memory = new Admission.Memory();
     private final AtomicLong version = new AtomicLong();
     private final Map<Ref, PoolPlan> plans = new ConcurrentHashMap<>();
@@ -61,6 +66,9 @@ final class Desk {
 
     /** When a pool was last seen to change, in nanoseconds of the monotonic clock. */
     private final Map<Ref, Long> changed = new ConcurrentHashMap<>();
+
+    /** Pools of which something was published before this operator planned them. */
+    private final Set<Ref> inherited = ConcurrentHashMap.newKeySet();
 
     /** Pools that were planned before it was known what is published of them. */
     private final Set<Ref> provisional = ConcurrentHashMap.newKeySet();
@@ -90,9 +98,17 @@ final class Desk {
 
     private record Judgement(long version, Admission admission) {}
 
-    Desk(ClusterWorld world, Signals signals, HealthChecks<Ref> checks, Mandate mandate, Meters meters, Clock clock) {
+    Desk(
+            ClusterWorld world,
+            Signals signals,
+            HealthChecks<Ref> checks,
+            Mandate mandate,
+            Meters meters,
+            Loads loads,
+            Clock clock) {
         this.checks = checks;
         this.meters = meters;
+        this.loads = loads;
         this.mandate = mandate;
         this.clock = clock;
         this.world = world;
@@ -130,6 +146,7 @@ final class Desk {
     /** Called when this operator leads no more. */
     void shut() {
         open = false;
+        loads.rest();
     }
 
     /** The verdicts on all resources as they are now. */
@@ -160,8 +177,10 @@ final class Desk {
         synchronized (planning.computeIfAbsent(ref, key -> new Object())) {
             Admission admission = admission();
             PoolPlan before = provisional.contains(ref) ? null : plans.get(ref);
-            PoolPlan plan = PoolPlanner.plan(
-                    pool, Members.of(pool, world), Demands.of(ref, admission), past(pool, admission, before));
+            Past past = past(pool, admission, before);
+            Estimates.Judged judged =
+                    loads.look(pool, Members.of(pool, world), Demands.of(ref, admission), Optional.ofNullable(before));
+            PoolPlan plan = PoolPlanner.plan(pool, judged.members(), judged.demands(), past);
             plans.put(ref, plan);
             if (!plan.equals(before)) {
                 log(plan, before == null ? Level.DEBUG : Level.INFO);
@@ -232,10 +251,16 @@ final class Desk {
         } else {
             provisional.remove(ref);
         }
+        Map<String, List<Answer>> answers = Past.answers(records);
+        if (before == null && !answers.isEmpty()) {
+            inherited.add(ref);
+        }
+        boolean settling = inherited.contains(ref) && loads.isSettling(pool);
         return new Past(
                 Optional.ofNullable(before),
-                Past.answers(records),
-                !coolingFor(pool, admission).isZero());
+                answers,
+                !coolingFor(pool, admission).isZero(),
+                settling);
     }
 
     /** How long the last change of a pool is too recent yet for another one that can wait. */
@@ -252,9 +277,13 @@ final class Desk {
 
     /** When a pool is to be planned again without anything else happening; empty if it need not. */
     Optional<Duration> again(AdmittedPool pool) {
-        return known(pool.ref())
-                .filter(plan -> plan.course().isUnfinished())
-                .map(plan -> coolingFor(pool, admission()).plus(AFTER_COOLING));
+        Optional<PoolPlan> plan = known(pool.ref());
+        Optional<Duration> unfinished = plan.filter(found -> found.course().isUnfinished())
+                .map(found -> inherited.contains(pool.ref()) && loads.isSettling(pool)
+                        ? SETTLING_STEP
+                        : coolingFor(pool, admission()).plus(AFTER_COOLING));
+        return Stream.concat(unfinished.stream(), plan.flatMap(found -> Loads.nextStep(pool, found)).stream())
+                .min(Duration::compareTo);
     }
 
     private static void log(PoolPlan plan, Level level) {
@@ -290,7 +319,9 @@ final class Desk {
         Admission admission = admission();
         return admission.pool(pool).map(admitted -> {
             PoolPlan plan = plans.get(pool);
-            return plan != null && !provisional.contains(pool) && covers(plan, Demands.of(pool, admission))
+            return plan != null
+                            && !provisional.contains(pool)
+                            && covers(plan, loads.withRates(pool, Demands.of(pool, admission)))
                     ? plan
                     : plan(admitted);
         });
@@ -326,6 +357,8 @@ final class Desk {
         changed.remove(pool);
         provisional.remove(pool);
         planning.remove(pool);
+        inherited.remove(pool);
+        loads.forget(pool);
     }
 
     Optional<ZoneStanding> standing(Ref zone) {

@@ -12,6 +12,7 @@ import inet.ipaddr.IPAddress;
 import io.fabric8.kubernetes.api.model.ObjectReference;
 import io.fabric8.kubernetes.api.model.discovery.v1.Endpoint;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointConditions;
+import io.fabric8.kubernetes.api.model.discovery.v1.EndpointPort;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -87,14 +88,16 @@ public final class Members {
                 ? Member.State.NotReady
                 : replica.drain() ? Member.State.Draining : Member.State.Ready;
         return new Member(
-                replica.name(),
-                site.name(),
-                replica.capacity(),
-                site.concurrency(),
-                replica.measured(),
-                serving,
-                state,
-                because);
+                        replica.name(),
+                        site.name(),
+                        replica.capacity(),
+                        site.concurrency(),
+                        replica.measured(),
+                        serving,
+                        state,
+                        because)
+                .of(List.of(new Member.Process(
+                        replica.name(), "", replica.addresses().getFirst(), Map.of())));
     }
 
     private static Optional<String> problem(EndpointHealth health) {
@@ -110,8 +113,13 @@ public final class Members {
         final Set<IPAddress> serving = new HashSet<>();
         final Set<String> problems = new TreeSet<>();
 
+        final Map<String, Integer> ports = new TreeMap<>();
+
         @Nullable
         String pod;
+
+        /** Empty where the slices do not say. */
+        String uid = "";
 
         @Nullable
         String node;
@@ -125,7 +133,7 @@ public final class Members {
                 continue;
             }
             for (Endpoint endpoint : endpoints(slice)) {
-                see(sightings, endpoint);
+                see(sightings, endpoint, ports(slice));
             }
         }
         List<Fronts.Backend> backends = new ArrayList<>();
@@ -144,7 +152,17 @@ public final class Members {
         return Objects.requireNonNullElse(endpoint.getAddresses(), List.of());
     }
 
-    private static void see(Map<String, Sighting> sightings, Endpoint endpoint) {
+    private static Map<String, Integer> ports(EndpointSlice slice) {
+        Map<String, Integer> ports = new TreeMap<>();
+        for (EndpointPort port : Objects.requireNonNullElse(slice.getPorts(), List.<EndpointPort>of())) {
+            if (port.getName() != null && port.getPort() != null) {
+                ports.put(port.getName(), port.getPort());
+            }
+        }
+        return ports;
+    }
+
+    private static void see(Map<String, Sighting> sightings, Endpoint endpoint, Map<String, Integer> ports) {
         List<IPAddress> addresses = new ArrayList<>();
         List<String> problems = new ArrayList<>();
         for (String text : addresses(endpoint)) {
@@ -159,6 +177,8 @@ public final class Members {
                 : addresses.isEmpty() ? "unnamed" : addresses.getFirst().toCanonicalString();
         Sighting sighting = sightings.computeIfAbsent(name, key -> new Sighting());
         sighting.pod = pod;
+        sighting.uid = uid(endpoint);
+        sighting.ports.putAll(ports);
         sighting.node = endpoint.getNodeName();
         if (serves(endpoint.getConditions())) {
             sighting.serving.addAll(addresses);
@@ -182,6 +202,14 @@ public final class Members {
         return Optional.ofNullable(endpoint.getTargetRef())
                 .filter(target -> "Pod".equals(target.getKind()))
                 .map(ObjectReference::getName);
+    }
+
+    /** The uid of the pod behind an endpoint, by which it is told from others that had its name. */
+    private static String uid(Endpoint endpoint) {
+        return Optional.ofNullable(endpoint.getTargetRef())
+                .filter(target -> "Pod".equals(target.getKind()))
+                .map(target -> Objects.requireNonNullElse(target.getUid(), target.getName()))
+                .orElse("");
     }
 
     private static Member member(
@@ -217,7 +245,12 @@ public final class Members {
         List<IPAddress> serving = ended ? List.of() : List.copyOf(sighting.serving);
         Member.State state =
                 serving.isEmpty() ? Member.State.NotReady : drain ? Member.State.Draining : Member.State.Ready;
-        return new Member(name, site.name(), capacity, site.concurrency(), Sample.NONE, serving, state, because);
+        Member member =
+                new Member(name, site.name(), capacity, site.concurrency(), Sample.NONE, serving, state, because);
+        return serving.isEmpty()
+                ? member
+                : member.of(List.of(new Member.Process(
+                        name, sighting.uid, member.addresses().getFirst(), sighting.ports)));
     }
 
     private static OptionalDouble positive(String text) {
@@ -257,17 +290,7 @@ public final class Members {
         Map<String, Member> unique = new LinkedHashMap<>();
         for (Member member : members) {
             String name = unique.containsKey(member.name()) ? member.site() + "/" + member.name() : member.name();
-            unique.put(
-                    name,
-                    new Member(
-                            name,
-                            member.site(),
-                            member.capacity(),
-                            member.concurrency(),
-                            member.measured(),
-                            member.addresses(),
-                            member.state(),
-                            member.because()));
+            unique.put(name, member.named(name));
         }
         return List.copyOf(unique.values());
     }

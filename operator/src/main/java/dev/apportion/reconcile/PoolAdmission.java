@@ -17,13 +17,17 @@ import dev.apportion.api.Amount;
 import dev.apportion.api.ReplicaPool;
 import dev.apportion.api.ReplicaPoolSpec;
 import dev.apportion.health.HealthCheck;
+import dev.apportion.load.Quantity;
+import dev.apportion.load.Series;
 import dev.apportion.records.Addresses;
 import dev.apportion.records.Parsed;
 import inet.ipaddr.IPAddress;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
@@ -70,7 +74,8 @@ final class PoolAdmission {
                 policy(spec.policy()).orElseThrow(),
                 spec.policy().type().name(),
                 spec.mode() == ReplicaPoolSpec.Mode.Observe,
-                behavior(spec.behavior())));
+                behavior(spec.behavior()),
+                Optional.ofNullable(spec.load()).flatMap(PoolAdmission::load)));
     }
 
     private static AdmittedPool.Behavior behavior(ReplicaPoolSpec.Behavior behavior) {
@@ -80,7 +85,55 @@ final class PoolAdmission {
                         behavior.actAbovePercent() / PERCENT,
                         behavior.repairToPercent() / PERCENT,
                         behavior.maxShiftPercent() / PERCENT),
-                cooldown == null ? OptionalInt.empty() : OptionalInt.of(cooldown));
+                cooldown == null ? OptionalInt.empty() : OptionalInt.of(cooldown),
+                Optional.ofNullable(behavior.slowStart())
+                        .map(ramp -> new AdmittedPool.SlowStart(
+                                Duration.ofSeconds(ramp.windowSeconds()),
+                                ramp.minPercent() / PERCENT,
+                                ramp.aggression().value())));
+    }
+
+    private static Optional<AdmittedPool.Load> load(ReplicaPoolSpec.Load load) {
+        return from(load)
+                .map(from -> new AdmittedPool.Load(
+                        from,
+                        Duration.ofSeconds(load.intervalSeconds()),
+                        Duration.ofSeconds(load.staleAfterSeconds())));
+    }
+
+    private static Optional<AdmittedPool.From> from(ReplicaPoolSpec.Load load) {
+        if (load.scrape() != null) {
+            ReplicaPoolSpec.Scrape scrape = load.scrape();
+            return Optional.of(
+                    new AdmittedPool.From.Scrape(scrape.port().text(), scrape.path(), series(scrape.series())));
+        }
+        if (load.prometheus() != null) {
+            ReplicaPoolSpec.PrometheusLoad prometheus = load.prometheus();
+            return Optional.of(new AdmittedPool.From.Prometheus(prometheus.source(), series(prometheus.series())));
+        }
+        return Optional.ofNullable(load.podMetrics())
+                .map(metrics -> new AdmittedPool.From.PodMetrics(
+                        switch (metrics.resource()) {
+                            case CPU -> "cpu";
+                            case MEMORY -> "memory";
+                        }));
+    }
+
+    private static Series series(ReplicaPoolSpec.Series series) {
+        Map<Quantity, String> names = new EnumMap<>(Quantity.class);
+        putIfPresent(names, Quantity.REQUESTS, series.requests());
+        putIfPresent(names, Quantity.IN_FLIGHT, series.inFlight());
+        putIfPresent(names, Quantity.CONNECTIONS, series.connections());
+        putIfPresent(names, Quantity.USERS, series.users());
+        putIfPresent(names, Quantity.UNIQUE_USERS, series.uniqueUsers());
+        putIfPresent(names, Quantity.LOAD_AVERAGE, series.loadAverage());
+        return new Series(names);
+    }
+
+    private static void putIfPresent(Map<Quantity, String> names, Quantity quantity, @Nullable String name) {
+        if (name != null) {
+            names.put(quantity, name);
+        }
     }
 
     /** The policy that is asked for; empty where it is not implemented. */
@@ -147,8 +200,12 @@ final class PoolAdmission {
         if (policy(policy).isEmpty()) {
             return Optional.of("spec.policy.type " + policy.type());
         }
-        if (spec.load() != null) {
-            return Optional.of("spec.load");
+        ReplicaPoolSpec.Load load = spec.load();
+        if (load != null && load.prometheus() != null) {
+            return Optional.of("spec.load.prometheus");
+        }
+        if (load != null && load.podMetrics() != null) {
+            return Optional.of("spec.load.podMetrics");
         }
         return Optional.empty();
     }
