@@ -206,13 +206,12 @@ class ChartRenderIT {
                 "podDisruptionBudget.maxUnavailable=50% | maxUnavailable: 50%",
                 "global.domain=example.org | kind: Deployment",
                 "serviceAccount.create=false,serviceAccount.name=mine | serviceAccountName: mine",
-                "test.server=[2001:db8::53]:53 | - '[2001:db8::53]:53'",
+                "test.server=[2001:db8::53]:53 | --server, \"[2001:db8::53]:53\"",
             })
     void goodValuesAreTaken(String values, String part) {
         String text = template(Chart.FOLDER, "--set=" + values).orThrow().stdout();
 
-        assertThat(text.replace("--server, \"", "- '").replace("\", --expect", "'"))
-                .contains(part);
+        assertThat(text).contains(part);
     }
 
     @Test
