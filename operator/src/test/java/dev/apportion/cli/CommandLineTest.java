@@ -94,6 +94,15 @@ class CommandLineTest {
                 "local",
                 "local x --dns here",
                 "sync",
+                "ask",
+                "ask two..dots",
+                "ask www.example.org --type X1",
+                "ask www.example.org --expect MAYBE",
+                "ask www.example.org --count 0",
+                "ask www.example.org --count 100001",
+                "ask www.example.org --server 192.0.2.53:0",
+                "ask www.example.org --server a:b",
+                "ask www.example.org --server ::1",
                 "operator --verify-grace soon"
             })
     void twoWhenTheOptionsAreBad(String arguments) {
@@ -107,13 +116,13 @@ class CommandLineTest {
     void helpAndVersionAreNoErrors() {
         assertThat(Run.of("--help")).satisfies(run -> {
             assertThat(run.code()).isZero();
-            assertThat(run.out()).contains("operator", "sync", "local", "plan");
+            assertThat(run.out()).contains("operator", "sync", "local", "plan", "ask");
         });
         assertThat(Run.of("--version").out()).startsWith("apportion ");
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"operator", "sync", "local", "plan"})
+    @ValueSource(strings = {"operator", "sync", "local", "plan", "ask"})
     void everyCommandHasHelp(String command) {
         Run run = Run.of(command, "--help");
 

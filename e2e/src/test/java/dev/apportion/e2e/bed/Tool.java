@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 public enum Tool {
     ETCD("etcd", "etcd", "go.etcd.io/etcd/server/v3", Stamp.NONE),
     COREDNS("coredns", "coredns", "github.com/coredns/coredns", Stamp.NONE),
+    HELM("helm", "helm", "helm.sh/helm/v3/cmd/helm", Stamp.HELM),
     KUBE_APISERVER("kubernetes", "kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver", Stamp.KUBERNETES),
     KUBECTL("kubernetes", "kubectl", "k8s.io/kubernetes/cmd/kubectl", Stamp.KUBERNETES);
 
@@ -45,6 +46,7 @@ public enum Tool {
         return switch (stamp) {
             case NONE -> List.of();
             case KUBERNETES -> kubernetesStamps(version);
+            case HELM -> List.of("helm.sh/helm/v3/internal/version.version=" + version);
         };
     }
 
@@ -62,6 +64,7 @@ public enum Tool {
 
     private enum Stamp {
         NONE,
-        KUBERNETES
+        KUBERNETES,
+        HELM
     }
 }

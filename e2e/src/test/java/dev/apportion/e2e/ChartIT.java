@@ -1,0 +1,343 @@
+package dev.apportion.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import dev.apportion.e2e.bed.ApiServer;
+import dev.apportion.e2e.bed.Apportion;
+import dev.apportion.e2e.bed.Command;
+import dev.apportion.e2e.bed.Helm;
+import dev.apportion.e2e.bed.Kubectl;
+import dev.apportion.e2e.bed.ServerProcess;
+import dev.apportion.e2e.bed.ToolCache;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * The chart is installed, upgraded and uninstalled in a namespace that enforces the Pod Security standard "restricted". It has an
+ * API server of its own, because definitions belong to the whole cluster.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class ChartIT {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final String RELEASE = "apportion";
+
+    private static final String ZONE = """
+        apiVersion: apportion.dev/v1alpha1
+        kind: DNSZone
+        metadata: {name: charted}
+        spec: {domain: charted.example, coreDNS: {answers: Single}}
+        ---
+        apiVersion: apportion.dev/v1alpha1
+        kind: ReplicaPool
+        metadata: {name: charted}
+        spec:
+          sites: [{name: main, endpoints: [{name: a, address: 192.0.2.1}, {name: b, address: 192.0.2.2}]}]
+        ---
+        apiVersion: apportion.dev/v1alpha1
+        kind: TrafficService
+        metadata: {name: charted}
+        spec: {zoneRef: {name: charted}, hostname: www.charted.example, poolRef: {name: charted}}
+        """;
+
+    @SuppressWarnings("NullAway.Init") // set before all tests
+    private ApiServer server;
+
+    @SuppressWarnings("NullAway.Init") // set before all tests
+    private Helm helm;
+
+    @SuppressWarnings("NullAway.Init") // set before each test
+    private Kubectl kubectl;
+
+    private Path folder = Path.of("");
+
+    @BeforeAll
+    void startServer(@TempDir Path temporary) throws IOException {
+        folder = temporary;
+        server = ApiServer.start(ToolCache.ofThisUser());
+        helm = Helm.in(temporary).against(server);
+    }
+
+    @AfterAll
+    void stopServer() {
+        server.close();
+    }
+
+    @BeforeEach
+    void makeNamespace() {
+        String namespace = server.newNamespace();
+        kubectl = server.kubectl(namespace);
+        kubectl("label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted");
+    }
+
+    /** Definitions are kept; the next test starts without. */
+    @AfterEach
+    void removeAll() {
+        helm.run("uninstall", RELEASE, "--namespace", kubectl.namespace(), "--ignore-not-found");
+        kubectl.run("delete", "crd", "-l", "app.kubernetes.io/part-of=apportion");
+        server.deleteNamespace(kubectl.namespace());
+    }
+
+    private String kubectl(String... arguments) {
+        return kubectl.run(arguments).orThrow().stdout();
+    }
+
+    private Command.Result helm(String command, String... more) {
+        List<String> line = new ArrayList<>(List.of(command, RELEASE));
+        line.addAll(List.of(more));
+        line.addAll(List.of("--namespace", kubectl.namespace()));
+        return helm.run(line.toArray(String[]::new)).orThrow();
+    }
+
+    private void install(String... more) {
+        List<String> line = new ArrayList<>(List.of(Chart.FOLDER.toString()));
+        line.addAll(List.of(more));
+        helm("install", line.toArray(String[]::new));
+    }
+
+    private List<JsonNode> manifest(String what) {
+        return Chart.objects(helm.run("get", what, RELEASE, "--namespace", kubectl.namespace())
+                .orThrow()
+                .stdout());
+    }
+
+    /** What the API server says of a pod that is created as a controller would create it; nothing stays. */
+    private Command.Result dryRun(JsonNode pod) throws IOException {
+        return kubectl.runWith(new YAMLMapper().writeValueAsString(pod), "create", "--dry-run=server", "-f", "-");
+    }
+
+    /** The pods of the release: of its Deployments, and that of its test. */
+    private List<JsonNode> pods() {
+        Stream<JsonNode> ofDeployments = manifest("manifest").stream()
+                .filter(object -> Chart.isOf(object, "Deployment"))
+                .map(deployment -> {
+                    ObjectNode pod = deployment.at("/spec/template").deepCopy();
+                    pod.put("apiVersion", "v1").put("kind", "Pod");
+                    pod.withObjectProperty("metadata")
+                            .put("name", deployment.at("/metadata/name").asText() + "-1");
+                    return pod;
+                });
+        return Stream.concat(ofDeployments, manifest("hooks").stream()).toList();
+    }
+
+    @Test
+    void everyPodIsAdmittedWhereRestrictedIsEnforced() throws IOException {
+        install("--set=coredns.enabled=true");
+
+        List<JsonNode> pods = pods();
+        assertThat(pods).hasSize(3);
+        for (JsonNode pod : pods) {
+            assertThat(dryRun(pod).orThrow().stderr()).isEmpty();
+        }
+        ObjectNode careless = pods.getFirst().deepCopy();
+        ((ObjectNode) careless.at("/spec/containers/0/securityContext")).put("allowPrivilegeEscalation", true);
+        assertThat(dryRun(careless).stderr()).contains("violates PodSecurity \"restricted");
+    }
+
+    /** Every object is in the cluster as it was rendered: nothing was pruned, and nothing is unknown. */
+    @Test
+    void everyObjectIsTakenAsItIsRendered() throws IOException {
+        install("--set=coredns.enabled=true,coredns.service.type=LoadBalancer,rbac.aggregate=true");
+
+        for (JsonNode object : manifest("manifest")) {
+            Command.Result result = kubectl.runWith(
+                    new YAMLMapper().writeValueAsString(object),
+                    "apply",
+                    "--server-side",
+                    "--force-conflicts",
+                    "--dry-run=server",
+                    "--validate=strict",
+                    "-f",
+                    "-");
+            assertThat(result.exitCode()).as(result.toString()).isZero();
+            // Deprecations and unknown fields are warnings.
+            assertThat(result.stderr()).isEmpty();
+        }
+    }
+
+    @Test
+    void anUpgradeUpgradesTheDefinitionsAndKeepsTheResources() throws IOException {
+        install();
+        kubectl.runWith(ZONE, "apply", "-f", "-").orThrow();
+        Path newer = folder.resolve("newer");
+        try (Stream<Path> files = Files.walk(Chart.FOLDER)) {
+            for (Path file : files.toList()) {
+                Files.copy(file, newer.resolve(Chart.FOLDER.relativize(file)));
+            }
+        }
+        Path definition = newer.resolve("files/crds/dnszones.apportion.dev-v1.yaml");
+        Files.writeString(definition, Files.readString(definition).replace("additionalPrinterColumns:\n", """
+            additionalPrinterColumns:
+              - {jsonPath: .spec.ttlSeconds, name: TTL, type: integer}
+            """));
+        assertThat(kubectl("get", "dnszone")).doesNotContain("TTL");
+
+        helm("upgrade", newer.toString());
+
+        Awaitility.await("the new column")
+                .atMost(PATIENCE)
+                .until(() -> kubectl("get", "dnszone").contains("TTL"));
+        assertThat(kubectl("get", "dnszone,replicapool,trafficservice", "-o", "name"))
+                .isEqualTo("""
+                    dnszone.apportion.dev/charted
+                    replicapool.apportion.dev/charted
+                    trafficservice.apportion.dev/charted
+                    """);
+    }
+
+    /** All that there is in the cluster and in the namespace, but for what the API server itself writes down. */
+    private Set<String> everything() {
+        Set<String> found = new TreeSet<>();
+        for (String namespaced : List.of("true", "false")) {
+            String kinds = String.join(
+                    ",",
+                    kubectl("api-resources", "--verbs=list", "--namespaced=" + namespaced, "-o", "name")
+                            .lines()
+                            .filter(kind -> !kind.matches("events.*|namespaces|leases.*|componentstatuses"))
+                            .toList());
+            found.addAll(kubectl("get", kinds, "-o", "name", "--ignore-not-found")
+                    .lines()
+                    .toList());
+        }
+        return found;
+    }
+
+    @Test
+    void anUninstallKeepsDefinitionsAndDataAndLeavesNothingElse() throws IOException {
+        Set<String> before = everything();
+        install("--set=coredns.enabled=true");
+        kubectl.runWith(ZONE, "apply", "-f", "-").orThrow();
+        try (ServerProcess operator = operator(List.of())) {
+            awaitProgrammed(operator);
+        }
+
+        helm("uninstall");
+
+        Set<String> left = everything();
+        left.removeAll(before);
+        assertThat(left.stream().filter(name -> !name.startsWith("configmap/apportion-coredns-")))
+                .containsExactly(
+                        "customresourcedefinition.apiextensions.k8s.io/dnszones.apportion.dev",
+                        "customresourcedefinition.apiextensions.k8s.io/replicapools.apportion.dev",
+                        "customresourcedefinition.apiextensions.k8s.io/trafficservices.apportion.dev",
+                        "customresourcedefinition.apiextensions.k8s.io/trafficstreams.apportion.dev",
+                        "dnszone.apportion.dev/charted",
+                        "replicapool.apportion.dev/charted",
+                        "trafficservice.apportion.dev/charted");
+        assertThat(left).anyMatch(name -> name.startsWith("configmap/apportion-coredns-"));
+
+        // And a release of the same name takes them up again.
+        install();
+        assertThat(kubectl("get", "dnszone", "-o", "name")).isEqualTo("dnszone.apportion.dev/charted\n");
+    }
+
+    /** The operator with the account and the arguments of the chart's pods. */
+    private ServerProcess operator(List<String> more) throws IOException {
+        JsonNode pod = Chart.object(manifest("manifest"), "Deployment", RELEASE).at("/spec/template/spec");
+        List<String> arguments = new ArrayList<>();
+        pod.at("/containers/0/args").forEach(argument -> arguments.add(argument.asText()));
+        arguments.removeIf(argument -> argument.startsWith("--http="));
+        arguments.add("--http=127.0.0.1:0");
+        arguments.addAll(more);
+        Apportion program = Apportion.packaged()
+                .against(server.account(
+                        kubectl.namespace(), pod.path("serviceAccountName").asText()));
+        for (JsonNode variable : pod.at("/containers/0/env")) {
+            program = program.with(
+                    variable.path("name").asText(), variable.path("value").asText());
+        }
+        return program.start(arguments.toArray(String[]::new));
+    }
+
+    private void awaitProgrammed(ServerProcess operator) {
+        Product.awaitStart(operator);
+        Awaitility.await("the zone")
+                .atMost(PATIENCE)
+                .until(() -> kubectl(
+                                "get",
+                                "dnszone/charted",
+                                "-o",
+                                "jsonpath={.status.conditions[?(@.type==\"Programmed\")].reason}")
+                        .equals("Programmed"));
+        assertThat(Probes.of(operator).get("/readyz")).isEqualTo("200 ok\n");
+        assertThat(Probes.of(operator).get("/healthz")).startsWith("200");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rbac.create=true", "namespaces={NAMESPACE}", "operator.leaseDuration=PT5S"})
+    void theOperatorServesWithTheRightsAndArgumentsOfTheChart(String values) throws IOException {
+        install("--set=" + values.replace("NAMESPACE", kubectl.namespace()));
+        kubectl.runWith(ZONE, "apply", "-f", "-").orThrow();
+
+        try (ServerProcess operator = operator(List.of("--watch-audit-interval=PT0.5S"))) {
+            awaitProgrammed(operator);
+            assertThat(kubectl("get", "lease", RELEASE, "-o", "jsonpath={.spec.holderIdentity}"))
+                    .isNotEmpty();
+            assertThat(operator.log()).doesNotContain("forbidden", "Forbidden");
+            operator.terminate();
+            Awaitility.await("the lease is given back")
+                    .atMost(PATIENCE)
+                    .until(() -> kubectl("get", "lease", RELEASE, "-o", "jsonpath={.spec.holderIdentity}")
+                            .isEmpty());
+        }
+        assertThat(kubectl("get", "configmap", "-l", "apportion.dev/part-of=coredns", "-o", "name"))
+                .isNotEmpty();
+    }
+
+    /** Of pods, the operator's account may change one annotation only: the policy names the account of the release. */
+    @Test
+    void thePolicyHoldsForTheAccountOfTheRelease() {
+        install();
+        kubectl.runWith("""
+            apiVersion: v1
+            kind: Pod
+            metadata: {name: dns}
+            spec:
+              securityContext: {runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}}
+              containers:
+              - name: dns
+                image: none:1
+                securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
+            """, "create", "-f", "-").orThrow();
+        String account = "--as=system:serviceaccount:%s:%s".formatted(kubectl.namespace(), RELEASE);
+
+        Awaitility.await("the policy is in force")
+                .atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(kubectl.run(
+                                        "patch",
+                                        "pod",
+                                        "dns",
+                                        account,
+                                        "-p",
+                                        "{\"metadata\":{\"labels\":{\"app\":\"web\"}}}")
+                                .stderr())
+                        .contains("may not change the labels"));
+        kubectl(
+                "patch",
+                "pod",
+                "dns",
+                account,
+                "-p",
+                "{\"metadata\":{\"annotations\":{\"apportion.dev/serial\":\"1\"}}}");
+    }
+}
