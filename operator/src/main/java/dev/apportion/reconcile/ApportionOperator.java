@@ -117,6 +117,7 @@ public final class ApportionOperator implements AutoCloseable {
     public record Lease(String namespace, String name, String identity, Duration duration) {}
 
     private final Settings settings;
+    private final Clock clock;
     private final Meters meters = new Meters();
     private final HealthChecks<Ref> checks;
     private final Scraper scraper = new Scraper();
@@ -151,6 +152,7 @@ public final class ApportionOperator implements AutoCloseable {
      */
     public ApportionOperator(KubernetesClient client, Settings settings, Clock clock, Consumer<String> replaced) {
         this.settings = settings;
+        this.clock = clock;
         this.replaced = replaced;
         this.client = client;
         Signals signals = new Signals();
@@ -305,7 +307,12 @@ public final class ApportionOperator implements AutoCloseable {
         var _ = housekeeping.scheduleWithFixedDelay(clockWatch::look, 1, 1, TimeUnit.SECONDS);
         long pause = settings.reconcileInterval().toMillis();
         var _ = housekeeping.scheduleWithFixedDelay(zones::sweep, pause, pause, TimeUnit.MILLISECONDS);
-        LOG.info("Started");
+        ProcessHandle.current()
+                .info()
+                .startInstant()
+                .map(begin -> Duration.between(begin, clock.instant()).toMillis() + " ms")
+                .ifPresentOrElse(
+                        after -> LOG.atInfo().addKeyValue("after", after).log("Started"), () -> LOG.info("Started"));
     }
 
     /** The kinds whose caches are not filled yet; once all are, the ConfigMaps that streams name and that are not read yet. */

@@ -15,8 +15,8 @@ import java.util.Map;
  */
 public record Helm(Path program, Map<String, String> environment) {
 
-    /** A release waits for nothing here: there is nobody who would run its pods. */
-    private static final Duration PATIENCE = Duration.ofMinutes(2);
+    /** Longer than any wait that it is told. */
+    private static final Duration PATIENCE = Duration.ofMinutes(5);
 
     public Helm {
         environment = Map.copyOf(environment);
@@ -40,8 +40,13 @@ public record Helm(Path program, Map<String, String> environment) {
 
     /** The same with a test server. */
     public Helm against(ApiServer server) {
+        return against(server.kubeconfig());
+    }
+
+    /** The same with the cluster of a kubeconfig. */
+    public Helm against(Path kubeconfig) {
         Map<String, String> variables = new HashMap<>(environment);
-        variables.put("KUBECONFIG", server.kubeconfig().toString());
+        variables.put("KUBECONFIG", kubeconfig.toString());
         return new Helm(program, variables);
     }
 

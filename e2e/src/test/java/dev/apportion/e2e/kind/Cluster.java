@@ -262,7 +262,12 @@ public final class Cluster implements AutoCloseable {
 
     /** Starts a pod in a namespace that asks DNS servers and is there when this returns. */
     public PodResolver newResolver(String namespace) {
-        return PodResolver.start(kubectl(namespace), loadImageOf(Tool.TRAFFIC));
+        return PodResolver.start(kubectl(namespace), loadImageOf(Tool.TRAFFIC), "");
+    }
+
+    /** The same on a node. */
+    public PodResolver newResolver(String namespace, String node) {
+        return PodResolver.start(kubectl(namespace), loadImageOf(Tool.TRAFFIC), node);
     }
 
     /** Starts pods that answer HTTP, with a Service, in a namespace; they are ready when this returns. */

@@ -24,6 +24,7 @@ public record PodResolver(Kubectl kubectl, String pod) {
         metadata: {name: resolver, labels: {app: resolver}}
         spec:
           terminationGracePeriodSeconds: 1
+          nodeName: "%s"
           containers:
           - name: resolver
             image: %s
@@ -31,8 +32,9 @@ public record PodResolver(Kubectl kubectl, String pod) {
             resources: {requests: {cpu: 10m, memory: 16Mi}}
         """;
 
-    static PodResolver start(Kubectl kubectl, String image) {
-        kubectl.runWith(START.formatted(image), "apply", "-f", "-").orThrow();
+    /** @param node where it runs; empty: wherever the scheduler likes */
+    static PodResolver start(Kubectl kubectl, String image, String node) {
+        kubectl.runWith(START.formatted(node, image), "apply", "-f", "-").orThrow();
         kubectl.run("wait", "--for=condition=Ready", "pod/resolver", "--timeout=120s")
                 .orThrow();
         return new PodResolver(kubectl, "resolver");
