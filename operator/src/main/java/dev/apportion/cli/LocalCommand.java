@@ -110,7 +110,8 @@ final class LocalCommand implements Callable<Integer> {
                 zone -> Optional.ofNullable(published.get(zone)),
                 Optional.ofNullable(last));
         last = plan;
-        return plan;
+        // A folder has no limit, but what is tried here is to stand in a cluster one day.
+        return out == null ? plan : plan.withWhatDoesNotFit();
     }
 
     private PublishedZones zones(Plan plan) throws IOException {
