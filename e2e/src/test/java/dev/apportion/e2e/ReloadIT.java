@@ -18,6 +18,7 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Semaphore;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -39,17 +40,17 @@ class ReloadIT {
             gate.hold();
             gate.awaitReader("looks");
             product.applyPair("first");
-            awaitFiles(product, folder, "first");
+            awaitConfiguration(product, folder, "first");
             gate.letPass();
             gate.awaitReader("looks again");
             gate.letPass();
             gate.awaitReader("loads what it found");
             product.applyPair("second");
-            awaitFiles(product, folder, "second");
+            awaitConfiguration(product, folder, "second");
             gate.open();
 
             product.awaitVerified("first");
-            awaitServedOnRequest(product, folder, "second");
+            awaitServedOnRequest(product, folder, "second", "first");
         }
     }
 
@@ -62,9 +63,7 @@ class ReloadIT {
             product.awaitVerified("early");
             Path zone = folder.resolve("foreign.db");
             Files.writeString(zone, "no zone\n");
-            Files.writeString(
-                    folder.resolve("foreign.conf"),
-                    "foreign.example {\n  bind 127.0.0.1\n  file %s\n}\n".formatted(zone));
+            Files.writeString(folder.resolve("foreign.conf"), "foreign.example {\n  file %s\n}\n".formatted(zone));
             product.await("the first failure", () -> failures(product) >= 1);
 
             product.applyPair("late");
@@ -75,7 +74,7 @@ class ReloadIT {
                 @ 5 IN NS ns
                 """);
 
-            awaitServedOnRequest(product, folder, "late");
+            awaitServedOnRequest(product, folder, "late", "early");
             assertThat(product.dns()
                             .ask(Question.of("foreign.example", Type.SOA))
                             .rcode())
@@ -84,11 +83,13 @@ class ReloadIT {
         }
     }
 
-    /** The zone is refused until the operator asks for it to be loaded, which is said, and then it is served. */
-    private static void awaitServedOnRequest(Product product, Path folder, String name) throws IOException {
+    /**
+     * The first zone is refused until the operator asks for it to be loaded, which is said, and then it is served. A request for one zone
+     * is one for all.
+     */
+    private static void awaitServedOnRequest(Product product, Path folder, String... names) {
+        String name = names[0];
         Probes probes = Probes.of(product.operator());
-        Path configuration = folder.resolve(name + ".example.conf");
-        List<String> before = Files.readAllLines(configuration);
         Awaitility.await("a request to load " + name)
                 .atMost(PATIENCE)
                 .pollInterval(Duration.ofMillis(100))
@@ -105,15 +106,19 @@ class ReloadIT {
         product.awaitVerified(name);
         product.awaitCondition("dnszone/" + name, "Ready", "True");
         assertThat(rcode(product, name)).isEqualTo("NOERROR");
-        List<String> after = Files.readAllLines(configuration);
-        assertThat(after.size()).isGreaterThan(before.size());
-        assertThat(words(after)).isEqualTo(words(before));
+        assertThat(names)
+                .as("zones of which another edition was written")
+                .anyMatch(zone -> isAnotherEdition(folder.resolve(zone + ".example.conf")));
         assertThat(product.operator().log()).contains("asked to load it again");
         System.out.printf("served after %.0f requests to load %s%n", probes.metric(REQUESTS), name);
     }
 
-    private static List<String> words(List<String> configuration) {
-        return configuration.stream().filter(line -> !line.startsWith("#")).toList();
+    private static boolean isAnotherEdition(Path configuration) {
+        try (Stream<String> lines = Files.lines(configuration)) {
+            return lines.skip(1).findFirst().filter("#"::equals).isPresent();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static String rcode(Product product, String name) {
@@ -130,9 +135,9 @@ class ReloadIT {
                 .count();
     }
 
-    /** The state is written last. */
-    private static void awaitFiles(Product product, Path folder, String name) {
-        product.await("files of " + name, () -> Files.exists(folder.resolve(name + ".example.s0.state")));
+    /** A zone may come before its hosts; the configuration of these is the last of it. */
+    private static void awaitConfiguration(Product product, Path folder, String name) {
+        product.await("configuration of " + name, () -> Files.exists(folder.resolve(name + ".example.s0.conf")));
     }
 
     /**
@@ -177,6 +182,7 @@ class ReloadIT {
                         leave.acquire();
                     }
                     renew();
+                    pipe.write('\n');
                 } catch (IOException e) {
                     throw new UncheckedIOException(e);
                 } catch (InterruptedException e) {
@@ -210,10 +216,13 @@ class ReloadIT {
             closing = true;
             open();
             // A pipe that is opened for both has a reader.
-            try (FileChannel reader = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            FileChannel reader = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
+            try {
                 thread.join(Duration.ofSeconds(1));
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
+            } finally {
+                reader.close();
             }
         }
     }
