@@ -14,10 +14,13 @@ import java.math.BigInteger;
 public record Amount(@JsonValue String text) {
 
     private static final int MAX_LENGTH = 24;
+    private static final String NEGATIVE_MESSAGE =
+            "must not be negative: write a quantity up to 1e12, for example 120, or \"0.5\" or \"500m\" for a half";
     private static final BigDecimal MAX = new BigDecimal("1e12");
 
     /** @throws IllegalArgumentException if the text is no quantity, or out of range */
     public Amount {
+        Rules.require(!text.startsWith("-"), NEGATIVE_MESSAGE);
         Rules.require(
                 text.length() <= MAX_LENGTH
                         && Rules.isAmount(text)
@@ -38,8 +41,18 @@ public record Amount(@JsonValue String text) {
             case Integer number -> new Amount(number.toString());
             case Long number -> new Amount(number.toString());
             case BigInteger number -> new Amount(number.toString());
+            case Double number when Double.isFinite(number) -> throw new IllegalArgumentException(unquoted(number));
             default -> throw new IllegalArgumentException(Rules.AMOUNT_MESSAGE);
         };
+    }
+
+    private static String unquoted(double number) {
+        return number < 0
+                ? NEGATIVE_MESSAGE
+                : "must stand in quotes, since it is written with a fraction or an exponent: \"%s\""
+                        .formatted(new BigDecimal(Double.toString(number))
+                                .stripTrailingZeros()
+                                .toPlainString());
     }
 
     /** The number. */

@@ -126,7 +126,8 @@ final class LocalCommand implements Callable<Integer> {
         gone.forEach(pool -> checks.check(pool, Set.of()));
         plan.pools().forEach((ref, pool) -> checks.check(ref, pool.basis().targets()));
         last = plan;
-        return plan;
+        // A folder has no limit, but what is tried here is to stand in a cluster one day.
+        return out == null ? plan : plan.withWhatDoesNotFit();
     }
 
     /** Until it has been asked, an endpoint counts as well. */

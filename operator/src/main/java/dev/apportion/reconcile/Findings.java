@@ -341,7 +341,13 @@ final class Findings {
             }
         });
         if (!lagging.isEmpty()) {
-            return Optional.of(Finding.no(Finding.VERIFIED, "ServerLags", String.join("; ", lagging)));
+            boolean unloaded = verified.servers().values().stream()
+                    .anyMatch(verdict -> verdict instanceof Verdict.Lags lags && lags.hasEveryFile());
+            return Optional.of(Finding.no(
+                    Finding.VERIFIED,
+                    "ServerLags",
+                    String.join("; ", lagging)
+                            + (unloaded ? "; maybe it could not load its configuration, and its log says why" : "")));
         }
         return silent.isEmpty()
                 ? Optional.empty()

@@ -193,4 +193,48 @@ class CommandLineTest {
         }
         assertThat(sum).isEqualTo(65536);
     }
+
+    @Test
+    void zonesThatDoNotFitIntoTheirConfigMapsAreSaid() throws IOException {
+        Path pool = Files.writeString(folder.resolve("pool.yaml"), """
+            apiVersion: apportion.dev/v1alpha1
+            kind: ReplicaPool
+            metadata: {name: p, namespace: web}
+            spec: {sites: [{name: main, endpoints: [{name: a, address: 192.0.2.1}, {name: b, address: 192.0.2.2}]}]}
+            """);
+        Path first = Files.writeString(folder.resolve("first.yaml"), zone("first", 800));
+        Path second = Files.writeString(folder.resolve("second.yaml"), zone("second", 800));
+
+        assertThat(Run.of("plan", "-o", "json", "-f", pool.toString(), first.toString())
+                        .code())
+                .isZero();
+        Run both = Run.of("plan", "-o", "json", "-f", pool.toString(), first.toString(), second.toString());
+
+        assertThat(both.code()).isEqualTo(1);
+        JsonNode problems = new ObjectMapper().readTree(both.out()).path("problems");
+        assertThat(problems).hasSize(1);
+        assertThat(problems.path(0).path("name").asText()).isEqualTo("second");
+        assertThat(problems.path(0).path("condition").asText()).isEqualTo("Programmed");
+        assertThat(problems.path(0).path("reason").asText()).isEqualTo("ShardFull");
+        assertThat(problems.path(0).path("message").asText()).contains("at most 921600 fit", "more shards");
+    }
+
+    private static String zone(String name, int hosts) {
+        StringBuilder text = new StringBuilder("""
+            apiVersion: apportion.dev/v1alpha1
+            kind: DNSZone
+            metadata: {name: NAME, namespace: web}
+            spec: {domain: NAME.example, coreDNS: {configMap: {shards: 1}}}
+            """.replace("NAME", name));
+        for (int i = 0; i < hosts; i++) {
+            text.append("""
+                ---
+                apiVersion: apportion.dev/v1alpha1
+                kind: TrafficService
+                metadata: {name: %s-%d, namespace: web}
+                spec: {zoneRef: {name: %s}, hostname: h%d.%s.example, poolRef: {name: p}}
+                """.formatted(name, i, name, i, name));
+        }
+        return text.toString();
+    }
 }
