@@ -123,19 +123,25 @@ start_engine() {
   exit 1
 }
 
-if [ -n "$data" ]; then
-  export DOCKER_HOST=unix://$sockets/docker.sock
-  await_turn
-  end_forgotten
-  start_engine
-fi
-echo ready
-while read -r _; do :; done
-delete_cluster
-if [ -n "$engine" ]; then
-  end_engine
-else
-  # Somebody else's engine keeps no image of ours; one that another run still uses cannot be removed, and stays.
-  docker images --quiet --filter 'reference=apportion-e2e/*' | sort -u | xargs -r docker rmi >&2 || true
-fi
-rm -rf "$folder"
+# All in one function: bash has read the whole file before it begins to wait.
+main() {
+  if [ -n "$data" ]; then
+    export DOCKER_HOST=unix://$sockets/docker.sock
+    await_turn
+    end_forgotten
+    start_engine
+  fi
+  echo ready
+  while read -r _; do :; done
+  delete_cluster
+  if [ -n "$engine" ]; then
+    end_engine
+  else
+    # Somebody else's engine keeps no image of ours; one that another run still uses cannot be removed, and stays.
+    docker images --format '{{.Repository}}:{{.Tag}}' --filter 'reference=apportion-e2e/*' | xargs -r docker rmi >&2 || true
+  fi
+  rm -rf "$folder"
+  exit
+}
+
+main

@@ -119,7 +119,7 @@ class ClusterE2E {
         String manifest = resource("metrics-server.yaml").replace("IMAGE", cluster.loadImageOf(Tool.METRICS_SERVER));
         Instant start = Instant.now();
 
-        kubectl.runWith(manifest, "apply", "-f", "-").orThrow();
+        cluster.kubectl("kube-system").runWith(manifest, "apply", "-f", "-").orThrow();
 
         await().atMost(Duration.ofMinutes(4))
                 .pollInterval(Duration.ofSeconds(1))
@@ -135,7 +135,7 @@ class ClusterE2E {
     }
 
     @Test
-    void externalDnsRuns(Cluster cluster, KubernetesClient client, Kubectl kubectl) throws IOException {
+    void externalDnsRunsBesides(Cluster cluster, KubernetesClient client, Kubectl kubectl) throws IOException {
         String manifest = resource("external-dns.yaml")
                 .replace("IMAGE", cluster.loadImageOf(Tool.EXTERNAL_DNS))
                 .replace("NAMESPACE", client.getNamespace());

@@ -18,23 +18,9 @@ import org.xbill.DNS.Message;
 /** A pod that asks DNS servers from within the cluster's network, with its own address as the client's. */
 public record PodResolver(Kubectl kubectl, String pod) {
 
-    private static final String START = """
-        apiVersion: v1
-        kind: Pod
-        metadata: {name: resolver, labels: {app: resolver}}
-        spec:
-          terminationGracePeriodSeconds: 1
-          nodeName: "%s"
-          containers:
-          - name: resolver
-            image: %s
-            args: [wait]
-            resources: {requests: {cpu: 10m, memory: 16Mi}}
-        """;
-
     /** @param node where it runs; empty: wherever the scheduler likes */
     static PodResolver start(Kubectl kubectl, String image, String node) {
-        kubectl.runWith(START.formatted(node, image), "apply", "-f", "-").orThrow();
+        kubectl.runWith(manifest(image, node), "apply", "-f", "-").orThrow();
         kubectl.run("wait", "--for=condition=Ready", "pod/resolver", "--timeout=120s")
                 .orThrow();
         return new PodResolver(kubectl, "resolver");
@@ -97,5 +83,21 @@ public record PodResolver(Kubectl kubectl, String pod) {
         } catch (IOException e) {
             throw new UncheckedIOException("Asking " + server + " " + question + " from a pod", e);
         }
+    }
+
+    private static String manifest(String image, String node) {
+        return """
+            apiVersion: v1
+            kind: Pod
+            metadata: {name: resolver, labels: {app: resolver}}
+            spec:
+              terminationGracePeriodSeconds: 1
+              nodeName: "%s"
+              containers:
+              - name: resolver
+                image: %s
+                args: [wait]
+                resources: {requests: {cpu: 10m, memory: 16Mi}}
+            """.formatted(node, image);
     }
 }
