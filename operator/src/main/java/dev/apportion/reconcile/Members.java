@@ -74,7 +74,7 @@ public final class Members {
                                 replica.addresses(),
                                 replica.drain() ? Member.State.Draining : Member.State.Ready,
                                 List.of("capacity declared"))
-                        .of(List.of(new Member.Process(
+                        .of(List.of(new Member.Server(
                                 replica.name(), "", replica.addresses().getFirst(), Map.of()))))
                 .toList();
     }
@@ -220,8 +220,8 @@ public final class Members {
                 new Member(name, site.name(), capacity, site.concurrency(), Sample.NONE, serving, state, because);
         return serving.isEmpty()
                 ? member
-                : member.of(List.of(new Member.Process(
-                        name, sighting.uid, member.addresses().getFirst(), sighting.ports)));
+                : member.of(List.of(
+                        new Member.Server(name, sighting.uid, member.addresses().getFirst(), sighting.ports)));
     }
 
     private static OptionalDouble positive(String text) {

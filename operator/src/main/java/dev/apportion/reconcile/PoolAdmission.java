@@ -198,13 +198,6 @@ final class PoolAdmission {
         if (policy(policy).isEmpty()) {
             return Optional.of("spec.policy.type " + policy.type());
         }
-        ReplicaPoolSpec.Load load = spec.load();
-        if (load != null && load.prometheus() != null) {
-            return Optional.of("spec.load.prometheus");
-        }
-        if (load != null && load.podMetrics() != null) {
-            return Optional.of("spec.load.podMetrics");
-        }
         for (ReplicaPoolSpec.Site site : spec.sites()) {
             if (site.healthCheck() != null) {
                 return Optional.of("spec.sites[%s].healthCheck".formatted(site.name()));
