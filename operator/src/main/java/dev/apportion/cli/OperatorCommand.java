@@ -1,5 +1,6 @@
 package dev.apportion.cli;
 
+import dev.apportion.load.PrometheusServer;
 import dev.apportion.reconcile.ApportionOperator;
 import dev.apportion.reconcile.ClusterClient;
 import dev.apportion.reconcile.ScrapeNetworks;
@@ -9,10 +10,12 @@ import inet.ipaddr.IPAddress;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
@@ -128,6 +131,13 @@ final class OperatorCommand implements Callable<Integer> {
                             + " are, except loopback and link-local addresses.")
     private Set<String> scrapeNetworks = Set.of();
 
+    @Option(
+            names = "--prometheus-sources",
+            paramLabel = "FILE",
+            description = "The Prometheus servers that pools may name (spec.load.prometheus): a YAML list of name, url,"
+                    + " and where they are needed caFile, tokenFile, user and passwordFile.")
+    private @Nullable Path prometheusSources;
+
     @Override
     public Integer call() throws IOException, InterruptedException {
         CompletableFuture<Integer> end = new CompletableFuture<>();
@@ -173,7 +183,16 @@ final class OperatorCommand implements Callable<Integer> {
                 auditInterval,
                 new ApportionOperator.Lease(place, lease, identity(), leaseDuration),
                 http,
-                new ScrapeNetworks(networks()));
+                new ScrapeNetworks(networks()),
+                sources());
+    }
+
+    private Map<String, PrometheusServer> sources() {
+        try {
+            return prometheusSources == null ? Map.of() : PrometheusSources.read(prometheusSources);
+        } catch (IllegalArgumentException e) {
+            throw new CommandLine.ParameterException(spec.commandLine(), "--prometheus-sources: " + e.getMessage(), e);
+        }
     }
 
     private List<IPAddress> networks() {

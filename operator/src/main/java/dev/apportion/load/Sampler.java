@@ -10,7 +10,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,7 +25,7 @@ public final class Sampler implements AutoCloseable {
     /** How long what was measured of many waits for the slowest. */
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
-    private final Function<Method, Source> sources;
+    private final Source source;
     private final Consumer<String> listener;
     private final Map<String, Rounds> pools = new ConcurrentHashMap<>();
 
@@ -52,11 +51,11 @@ public final class Sampler implements AutoCloseable {
     /**
      * A sampler of nothing.
      *
-     * @param sources where to read by a method
+     * @param source where to read
      * @param listener told the name of a pool when more is known of it
      */
-    public Sampler(Function<Method, Source> sources, Consumer<String> listener) {
-        this.sources = sources;
+    public Sampler(Source source, Consumer<String> listener) {
+        this.source = source;
         this.listener = listener;
     }
 
@@ -178,7 +177,7 @@ public final class Sampler implements AutoCloseable {
                 }
             });
             try {
-                sources.apply(now.method()).read(now.method(), targets, (target, readout) -> {
+                source.read(now.method(), targets, (target, readout) -> {
                     open.remove(target.key());
                     take(target, readout, now);
                 });

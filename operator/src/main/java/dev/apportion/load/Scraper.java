@@ -21,10 +21,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.BiConsumer;
 import java.util.zip.GZIPInputStream;
 
@@ -95,27 +93,15 @@ public final class Scraper implements Source, AutoCloseable {
 
     /** The timeout of a request ends with the head of its answer, so the calling thread is stopped from aside. */
     private Readout withinTime(URI uri, Method.Scrape scrape) {
-        Thread caller = Thread.currentThread();
-        CompletableFuture<Void> alarm = new CompletableFuture<>();
-        var _ = alarm.orTimeout(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS).exceptionally(e -> {
-            if (e instanceof TimeoutException) {
-                caller.interrupt();
+        try (Alarm alarm = new Alarm(TIMEOUT)) {
+            try {
+                return ask(uri, scrape);
+            } catch (InterruptedException e) {
+                return failed(uri, alarm.words());
+            } catch (IOException e) {
+                return failed(uri, alarm.hasRung() ? alarm.words() : words(e));
             }
-            return null;
-        });
-        try {
-            return ask(uri, scrape);
-        } catch (InterruptedException e) {
-            return failed(uri, late());
-        } catch (IOException e) {
-            return failed(uri, alarm.isCompletedExceptionally() ? late() : words(e));
-        } finally {
-            alarm.complete(null);
         }
-    }
-
-    private static String late() {
-        return "no whole answer within " + TIMEOUT.toSeconds() + " s";
     }
 
     private static String words(IOException e) {

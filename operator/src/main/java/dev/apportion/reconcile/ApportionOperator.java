@@ -8,8 +8,12 @@ import dev.apportion.dns.wire.Asker;
 import dev.apportion.dns.wire.Pace;
 import dev.apportion.dns.wire.WeightProbe;
 import dev.apportion.health.HealthChecks;
+import dev.apportion.load.PodMetricsSource;
+import dev.apportion.load.PrometheusServer;
+import dev.apportion.load.PrometheusSource;
 import dev.apportion.load.Sampler;
 import dev.apportion.load.Scraper;
+import dev.apportion.load.Sources;
 import dev.apportion.telemetry.Health;
 import dev.apportion.telemetry.HttpPort;
 import dev.apportion.telemetry.Meters;
@@ -89,6 +93,7 @@ public final class ApportionOperator implements AutoCloseable {
      * @param lease by which one of several operators is elected
      * @param http where probes and metrics are served
      * @param scrapeNetworks where processes may be asked for their metrics
+     * @param prometheusSources the Prometheus servers that pools may name
      */
     public record Settings(
             Set<String> namespaces,
@@ -100,11 +105,13 @@ public final class ApportionOperator implements AutoCloseable {
             Duration auditInterval,
             Lease lease,
             InetSocketAddress http,
-            ScrapeNetworks scrapeNetworks) {
+            ScrapeNetworks scrapeNetworks,
+            Map<String, PrometheusServer> prometheusSources) {
 
         public Settings {
             namespaces = Set.copyOf(namespaces);
             zoneNamespaces = Set.copyOf(zoneNamespaces);
+            prometheusSources = Map.copyOf(prometheusSources);
         }
     }
 
@@ -121,6 +128,7 @@ public final class ApportionOperator implements AutoCloseable {
     private final Meters meters = new Meters();
     private final HealthChecks<Ref> checks;
     private final Scraper scraper = new Scraper();
+    private final PrometheusSource prometheus;
     private final Loads loads;
     private final Desk desk;
     private final Verifier verifier;
@@ -171,8 +179,11 @@ public final class ApportionOperator implements AutoCloseable {
                 .build();
         this.leadership = new Leadership(leaseClient, terms, clock, new Turns());
         this.checks = new HealthChecks<>(pool -> Signals.raise(signals.pools, List.of(pool)));
+        this.prometheus = new PrometheusSource(settings.prometheusSources());
         this.loads = new Loads(
-                new Sampler(method -> scraper, pool -> Signals.raise(signals.pools, List.of(Ref.parse(pool)))),
+                new Sampler(
+                        new Sources(scraper, new PodMetricsSource(client, clock), prometheus),
+                        pool -> Signals.raise(signals.pools, List.of(Ref.parse(pool)))),
                 settings.scrapeNetworks(),
                 System::nanoTime);
         this.desk = new Desk(new ClusterWorld(), signals, checks, leadership, meters, loads, clock);
@@ -425,6 +436,7 @@ public final class ApportionOperator implements AutoCloseable {
         desk.shut();
         loads.close();
         scraper.close();
+        prometheus.close();
         housekeeping.shutdownNow();
         auditing.shutdownNow();
         operator.stop();

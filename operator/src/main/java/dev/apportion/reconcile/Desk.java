@@ -252,7 +252,9 @@ final class Desk {
             provisional.remove(ref);
         }
         Map<String, List<Answer>> answers = Past.answers(records);
-        if (before == null && !answers.isEmpty()) {
+        if (before == null
+                && pool.load().isPresent()
+                && Demands.of(ref, admission).stream().map(Demand::key).anyMatch(answers::containsKey)) {
             inherited.add(ref);
         }
         boolean settling = inherited.contains(ref) && loads.isSettling(pool);

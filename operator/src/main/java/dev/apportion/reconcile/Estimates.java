@@ -121,14 +121,14 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
     /**
      * Judges what was measured last.
      *
-     * @param loads what counts of each process, by {@link Member.Process}
+     * @param loads what counts of each process, by {@link Member.Server}
      * @param counted says of the name of a replica whether it has waited long enough for its first measurement
      * @param before the plan that is in force
      */
     Judged next(
             List<Member> members,
             List<Demand> demands,
-            Function<Member.Process, Track.Load> loads,
+            Function<Member.Server, Track.Load> loads,
             Function<Member, Boolean> counted,
             Optional<PoolPlan> before) {
         Map<String, Busy> nextBusy = new HashMap<>();
@@ -139,7 +139,7 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
                 continue;
             }
             Total total = new Total();
-            for (Member.Process process : member.processes()) {
+            for (Member.Server process : member.processes()) {
                 total.add(process, loads.apply(process), busy, nextBusy);
             }
             from.put(member.name(), total.load(counted.apply(member)));
@@ -194,7 +194,7 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
         private int measured;
         private int all;
 
-        void add(Member.Process process, Track.Load load, Map<String, Busy> before, Map<String, Busy> next) {
+        void add(Member.Server process, Track.Load load, Map<String, Busy> before, Map<String, Busy> next) {
             all++;
             switch (load) {
                 case Track.Load.Measured(Reading reading) -> add(process, reading, before, next);
@@ -206,7 +206,7 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
             }
         }
 
-        private void add(Member.Process process, Reading reading, Map<String, Busy> before, Map<String, Busy> next) {
+        private void add(Member.Server process, Reading reading, Map<String, Busy> before, Map<String, Busy> next) {
             String key = Loads.key(process);
             Busy known = before.get(key);
             Busy mean = known == null ? Busy.of(reading) : known.next(reading);

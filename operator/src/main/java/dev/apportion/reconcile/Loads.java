@@ -33,7 +33,7 @@ final class Loads implements AutoCloseable {
     }
 
     /** What a process is known by; a pod that was replaced by one of its name is another process. */
-    static String key(Member.Process process) {
+    static String key(Member.Server process) {
         return process.uid().isEmpty() ? process.name() : process.uid();
     }
 
@@ -132,7 +132,7 @@ final class Loads implements AutoCloseable {
         Set<String> keys = new HashSet<>();
         for (Member member : members) {
             if (member.isReady()) {
-                for (Member.Process process : member.processes()) {
+                for (Member.Server process : member.processes()) {
                     Target target = target(load, process);
                     if (keys.add(target.key())) {
                         targets.add(target);
@@ -143,7 +143,7 @@ final class Loads implements AutoCloseable {
         return targets;
     }
 
-    private Target target(AdmittedPool.Load load, Member.Process process) {
+    private Target target(AdmittedPool.Load load, Member.Server process) {
         Target.Place place = switch (load.from()) {
             case AdmittedPool.From.Scrape scrape -> networks.place(process, scrape.port());
             case AdmittedPool.From.PodMetrics metrics -> podOnly(process);
@@ -152,7 +152,7 @@ final class Loads implements AutoCloseable {
         return new Target(process.name(), process.uid(), place);
     }
 
-    private static Target.Place podOnly(Member.Process process) {
+    private static Target.Place podOnly(Member.Server process) {
         return new Target.Place.Nowhere(
                 process.isPod()
                         ? "it is asked for by the name of its pod"

@@ -31,7 +31,7 @@ public record Member(
         Sample measured,
         Load load,
         double warmth,
-        List<Process> processes,
+        List<Server> processes,
         List<IPAddress> addresses,
         State state,
         List<String> because) {
@@ -82,9 +82,9 @@ public record Member(
      * @param address where it is
      * @param ports the numbers of its ports by their names
      */
-    public record Process(String name, String uid, IPAddress address, Map<String, Integer> ports) {
+    public record Server(String name, String uid, IPAddress address, Map<String, Integer> ports) {
 
-        public Process {
+        public Server {
             ports = Map.copyOf(ports);
         }
 
@@ -152,7 +152,7 @@ public record Member(
     }
 
     /** The same replica with what runs behind its addresses. */
-    Member of(List<Process> others) {
+    Member of(List<Server> others) {
         return new Member(
                 name, site, declared, capacity, concurrency, measured, load, warmth, others, addresses, state, because);
     }

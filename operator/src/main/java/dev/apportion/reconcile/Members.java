@@ -96,7 +96,7 @@ public final class Members {
                         serving,
                         state,
                         because)
-                .of(List.of(new Member.Process(
+                .of(List.of(new Member.Server(
                         replica.name(), "", replica.addresses().getFirst(), Map.of())));
     }
 
@@ -249,8 +249,8 @@ public final class Members {
                 new Member(name, site.name(), capacity, site.concurrency(), Sample.NONE, serving, state, because);
         return serving.isEmpty()
                 ? member
-                : member.of(List.of(new Member.Process(
-                        name, sighting.uid, member.addresses().getFirst(), sighting.ports)));
+                : member.of(List.of(
+                        new Member.Server(name, sighting.uid, member.addresses().getFirst(), sighting.ports)));
     }
 
     private static OptionalDouble positive(String text) {

@@ -46,6 +46,6 @@ record Newcomers(Optional<Map<String, Optional<Long>>> since) {
     /** A pod of a name that was there before is another one. */
     private static String key(Member member) {
         return member.name() + " "
-                + member.processes().stream().map(Member.Process::uid).sorted().collect(Collectors.joining(","));
+                + member.processes().stream().map(Member.Server::uid).sorted().collect(Collectors.joining(","));
     }
 }

@@ -200,13 +200,6 @@ final class PoolAdmission {
         if (policy(policy).isEmpty()) {
             return Optional.of("spec.policy.type " + policy.type());
         }
-        ReplicaPoolSpec.Load load = spec.load();
-        if (load != null && load.prometheus() != null) {
-            return Optional.of("spec.load.prometheus");
-        }
-        if (load != null && load.podMetrics() != null) {
-            return Optional.of("spec.load.podMetrics");
-        }
         return Optional.empty();
     }
 

@@ -155,7 +155,7 @@ public final class PoolPlanner {
     /** What is declared, and what replicas there are, takes effect at once; what rates are can wait. */
     private static Occasion occasion(AdmittedPool pool, List<Member> members, List<Demand> demands, Past past) {
         if (past.plan().isEmpty()) {
-            if (past.settling() && !past.published().isEmpty()) {
+            if (past.settling()) {
                 return Occasion.COOLING;
             }
             // Nobody knows what was declared when this was published; a change that was about to be made must not be

@@ -23,7 +23,7 @@ public record ScrapeNetworks(List<IPAddress> allowed) {
     }
 
     /** Where a process shows its metrics on a port that is given by number or name. */
-    Target.Place place(Member.Process process, String port) {
+    Target.Place place(Member.Server process, String port) {
         Optional<String> refusal = refusal(process);
         if (refusal.isPresent()) {
             return new Target.Place.Nowhere(refusal.get());
@@ -37,7 +37,7 @@ public record ScrapeNetworks(List<IPAddress> allowed) {
                 : new Target.Place.At(new InetSocketAddress(process.address().toInetAddress(), number));
     }
 
-    private Optional<String> refusal(Member.Process process) {
+    private Optional<String> refusal(Member.Server process) {
         IPAddress address = process.address();
         if (!allowed.isEmpty()) {
             return allowed.stream().anyMatch(network -> network.contains(address))

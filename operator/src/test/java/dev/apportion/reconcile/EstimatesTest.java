@@ -54,7 +54,7 @@ class EstimatesTest {
                         List.of(address),
                         Member.State.Ready,
                         List.of("declared"))
-                .of(List.of(new Member.Process(name, "uid-" + name, address, Map.of())));
+                .of(List.of(new Member.Server(name, "uid-" + name, address, Map.of())));
     }
 
     static Demand demand(String stream, double rate, boolean declared) {
