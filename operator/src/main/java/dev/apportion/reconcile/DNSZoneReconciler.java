@@ -223,6 +223,9 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
                     serials(admitted, outcome.changed()));
         }
         Servers servers = DnsServers.of(admitted, desk.world());
+        if (servers.addresses().isEmpty()) {
+            lostReloads.forget(admitted.ref());
+        }
         if (standing.isWritten()) {
             written.put(admitted.ref(), ZonePublisher.layout(admitted));
             verifier.verify(admitted.ref(), composed.records(), standing.serials(), servers.addresses());
