@@ -10,7 +10,9 @@ import dev.apportion.e2e.bed.Apportion;
 import dev.apportion.e2e.bed.Command;
 import dev.apportion.e2e.bed.Helm;
 import dev.apportion.e2e.bed.Kubectl;
+import dev.apportion.e2e.bed.LoopbackPorts;
 import dev.apportion.e2e.bed.ServerProcess;
+import dev.apportion.e2e.bed.Tool;
 import dev.apportion.e2e.bed.ToolCache;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.client.ConfigBuilder;
@@ -20,11 +22,17 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.io.IOException;
+import java.net.HttpURLConnection;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
@@ -312,6 +320,61 @@ class ChartIT {
         }
         assertThat(kubectl("get", "configmap", "-l", "apportion.dev/part-of=coredns", "-o", "name"))
                 .isNotEmpty();
+    }
+
+    /** The question of {@code helm test}, asked of a CoreDNS that has the configuration and the arguments of the release. */
+    @Test
+    void theTestOfTheReleaseAsksItsCoreDns() throws IOException {
+        install("--set=coredns.enabled=true");
+        List<JsonNode> objects = manifest("manifest");
+        Path zones = Files.createDirectories(folder.resolve("zones"));
+        Path corefile = folder.resolve("Corefile");
+        int ready = LoopbackPorts.free();
+        Files.writeString(
+                corefile,
+                Chart.object(objects, "ConfigMap", "apportion-dns")
+                        .at("/data/Corefile")
+                        .asText()
+                        .replace("/etc/apportion", zones.toString())
+                        .replace(":8080", "127.0.0.1:" + LoopbackPorts.free())
+                        .replace(":8181", "127.0.0.1:" + ready));
+        String port = Integer.toString(LoopbackPorts.free());
+        List<String> line = new ArrayList<>(
+                List.of(ToolCache.ofThisUser().path(Tool.COREDNS).toString()));
+        Chart.object(objects, "Deployment", "apportion-dns")
+                .at("/spec/template/spec/containers/0/args")
+                .forEach(argument -> line.add(argument.asText()
+                        .replace("/etc/coredns/Corefile", corefile.toString())
+                        .replace("1053", port)));
+        List<String> question = new ArrayList<>();
+        manifest("hooks")
+                .getFirst()
+                .at("/spec/containers/0/args")
+                .forEach(argument -> question.add(argument.asText().replace("apportion-dns:53", "127.0.0.1:" + port)));
+
+        try (ServerProcess coreDns =
+                ServerProcess.start("coredns", line, folder, Map.of(), folder.resolve("coredns.log"))) {
+            coreDns.await("readiness", PATIENCE, () -> isAnswered("http://127.0.0.1:" + ready + "/ready"));
+            Command.Result result = Apportion.packaged().run(question.toArray(String[]::new));
+            assertThat(result.exitCode()).as(result.toString()).isZero();
+            assertThat(result.stdout()).contains("apportion.invalid  REFUSED  256      100.00%");
+        }
+        assertThat(Apportion.packaged().run(question.toArray(String[]::new)).exitCode())
+                .as("nobody answers any more")
+                .isEqualTo(1);
+    }
+
+    private static boolean isAnswered(String url) {
+        try (HttpClient client = HttpClient.newHttpClient()) {
+            return client.send(HttpRequest.newBuilder(URI.create(url)).build(), HttpResponse.BodyHandlers.discarding())
+                            .statusCode()
+                    == HttpURLConnection.HTTP_OK;
+        } catch (IOException notYet) {
+            return false;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
     }
 
     /** Of pods, the operator's account may change one annotation only: the policy names the account of the release. */
