@@ -9,10 +9,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -37,20 +37,18 @@ class ChartTest {
     /** The values by their paths: what the schema takes apart is not one value, but many. */
     private static void leaves(String path, JsonNode value, JsonNode schema, Map<String, String> found) {
         if (schema.has("properties") && value.isObject()) {
-            for (Iterator<Map.Entry<String, JsonNode>> fields = value.fields(); fields.hasNext(); ) {
-                Map.Entry<String, JsonNode> field = fields.next();
-                leaves(
-                        path.isEmpty() ? field.getKey() : path + "." + field.getKey(),
-                        field.getValue(),
-                        schema.path("properties").path(field.getKey()),
-                        found);
-            }
+            value.properties()
+                    .forEach(field -> leaves(
+                            path.isEmpty() ? field.getKey() : path + "." + field.getKey(),
+                            field.getValue(),
+                            schema.path("properties").path(field.getKey()),
+                            found));
         } else {
             found.put(path, value.toString());
         }
     }
 
-    private static void declared(String path, JsonNode schema, TreeSet<String> found) {
+    private static void declared(String path, JsonNode schema, Set<String> found) {
         schema.path("properties").properties().forEach(property -> {
             String name = path.isEmpty() ? property.getKey() : path + "." + property.getKey();
             if (property.getValue().has("properties")) {
