@@ -68,11 +68,16 @@ public final class Cluster implements AutoCloseable {
                         ProcessHandle.current().pid(),
                         ThreadLocalRandom.current().nextInt(1 << 16));
         Path folder = Files.createTempDirectory("apportion-cluster-");
-        ContainerEngine engine = ContainerEngine.hold(tools.path(Tool.KIND), name, folder, tools.root());
         try {
-            return create(name, folder, tools, engine);
+            ContainerEngine engine = ContainerEngine.hold(tools.path(Tool.KIND), name, folder, tools.root());
+            try {
+                return create(name, folder, tools, engine);
+            } catch (IOException | RuntimeException | AssertionError failure) {
+                engine.close();
+                throw failure;
+            }
         } catch (IOException | RuntimeException | AssertionError failure) {
-            engine.close();
+            Folders.delete(folder);
             throw failure;
         }
     }
@@ -86,14 +91,17 @@ public final class Cluster implements AutoCloseable {
             Command.Result released = createOf(name, folder, tools, engine, List.of(), ClusterShape.RELEASED);
             built = released.exitCode() != 0 && released.stderr().contains(NOT_PULLED);
             if (!built) {
-                released.orThrow();
+                require(released, name, tools, engine);
             }
         }
         if (built) {
             own.provide(engine, tools);
             start = Instant.now();
-            createOf(name, folder, tools, engine, List.of("--image", own.tag()), ClusterShape.BUILT)
-                    .orThrow();
+            require(
+                    createOf(name, folder, tools, engine, List.of("--image", own.tag()), ClusterShape.BUILT),
+                    name,
+                    tools,
+                    engine);
         }
         Cluster cluster = new Cluster(name, folder, tools, engine, Duration.between(start, Instant.now()));
         try {
@@ -105,6 +113,13 @@ public final class Cluster implements AutoCloseable {
         } catch (AssertionError | RuntimeException failure) {
             cluster.keepLogs("cluster");
             throw failure;
+        }
+    }
+
+    private static void require(Command.Result created, String name, ToolCache tools, ContainerEngine engine) {
+        if (created.exitCode() != 0) {
+            exportLogs(logs("cluster"), name, tools, engine);
+            created.orThrow();
         }
     }
 
@@ -121,7 +136,8 @@ public final class Cluster implements AutoCloseable {
                 "--kubeconfig",
                 folder.resolve("kubeconfig").toString(),
                 "--config",
-                shapeFile.toString()));
+                shapeFile.toString(),
+                "--retain")); // for the logs of nodes that do not come up
         line.addAll(more);
         return engine.run(line, CREATE);
     }
@@ -277,7 +293,7 @@ public final class Cluster implements AutoCloseable {
 
     /** Keeps the logs of all pods and nodes, events, and what there is in the cluster, in {@code e2e/target/e2e-logs/NAME}. */
     public void keepLogs(String test) {
-        Path target = SourceTree.root().resolve("e2e/target/e2e-logs").resolve(test);
+        Path target = logs(test);
         try {
             Files.createDirectories(target);
             Kubectl kubectl = kubectl("default");
@@ -286,21 +302,28 @@ public final class Cluster implements AutoCloseable {
             keep(target, "pods.txt", kubectl.run("describe", "pods", "-A"));
             keep(target, "configmaps.yaml", kubectl.run("get", "configmaps", "-A", "-o", "yaml"));
             keep(target, "dns.yaml", kubectl.run("get", "dns", "-A", "-o", "yaml"));
-            // kubelet, containerd and the containers of every node
-            Command.Result export = engine.run(
-                    List.of(
-                            tools.path(Tool.KIND).toString(),
-                            "export",
-                            "logs",
-                            target.resolve("nodes").toString(),
-                            "--name",
-                            name),
-                    LOGS);
-            keep(target, "export.txt", export);
+            keep(target, "export.txt", exportLogs(target, name, tools, engine));
             System.out.println("Logs of the cluster: " + target);
         } catch (IOException | AssertionError e) {
             System.out.println("Logs of the cluster could not be kept: " + e);
         }
+    }
+
+    private static Path logs(String of) {
+        return SourceTree.root().resolve("e2e/target/e2e-logs").resolve(of);
+    }
+
+    /** Keeps what kubelet, containerd and the containers of every node have written. */
+    private static Command.Result exportLogs(Path target, String name, ToolCache tools, ContainerEngine engine) {
+        return engine.run(
+                List.of(
+                        tools.path(Tool.KIND).toString(),
+                        "export",
+                        "logs",
+                        target.resolve("nodes").toString(),
+                        "--name",
+                        name),
+                LOGS);
     }
 
     private static void keep(Path folder, String file, Command.Result result) throws IOException {
