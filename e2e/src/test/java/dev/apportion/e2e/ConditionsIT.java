@@ -368,7 +368,6 @@ class ConditionsIT {
     @CsvSource(
             delimiter = '|',
             value = {
-                "load                 | load: {podMetrics: {resource: cpu}}",
                 "healthCheck          | sites: [{name: m, endpoints: [{name: a, address: 192.0.2.1}], healthCheck:"
                         + " {tcp: {port: 80}}}]"
             })
@@ -404,6 +403,8 @@ class ConditionsIT {
                 "policy: {type: KSplittable, seed: 3, kSplittable: {split: EqualRandom}}",
                 "policy: {kSplittable: {split: EqualScheduled}}",
                 "behavior: {actAbovePercent: 20, slowStart: {windowSeconds: 5}}",
+                "load: {podMetrics: {resource: cpu}}",
+                "load: {prometheus: {series: {requests: x_total}}}",
                 "mode: Observe"
             })
     void theRestOfAPoolIsAccepted(String field) {

@@ -88,7 +88,8 @@ final class PoolAdmission {
                         .map(ramp -> new AdmittedPool.SlowStart(
                                 Duration.ofSeconds(ramp.windowSeconds()),
                                 ramp.minPercent() / PERCENT,
-                                ramp.aggression().value())));
+                                ramp.aggression().value())),
+                behavior.minReadyPercent());
     }
 
     private static Optional<AdmittedPool.Load> load(ReplicaPoolSpec.Load load) {
