@@ -21,6 +21,7 @@ public enum DebianPackage {
     BIND("bind9", "named"),
     DNSPERF("dnsperf", "dnsperf"),
     GCC("gcc", "gcc"),
+    PROMETHEUS("prometheus", "prometheus"),
     UNBOUND("unbound", "unbound");
 
     // Once in a run is enough: what could not be installed for one test cannot be for the next.
