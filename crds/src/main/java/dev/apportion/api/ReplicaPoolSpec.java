@@ -394,7 +394,7 @@ public record ReplicaPoolSpec(
 
     /** The pods' own metrics as a source of load. */
     public record Scrape(
-            @JsonPropertyDescription("The container's port, by name or number.")
+            @JsonPropertyDescription("The port by its number, or by its name in the Service.")
             @Required
             @SchemaFrom(type = IntOrString.class)
             @ValidationRule(value = Rules.PORT, message = Rules.PORT_MESSAGE)

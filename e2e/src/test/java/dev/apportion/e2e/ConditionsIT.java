@@ -363,20 +363,6 @@ class ConditionsIT {
                                 .collect(Collectors.joining(", ")));
     }
 
-    @Test
-    void whatAPoolCannotDoYetIsSaid() {
-        product.apply("""
-            apiVersion: apportion.dev/v1alpha1
-            kind: ReplicaPool
-            metadata: {name: unfinished-load}
-            spec:
-              sites: [{name: m, endpoints: [{name: a, address: 192.0.2.1}]}]
-              load: {podMetrics: {resource: cpu}}
-            """);
-        product.awaitCondition("replicapool/unfinished-load", "Accepted", "False NotImplemented: spec.");
-        product.awaitCondition("replicapool/unfinished-load", "Ready", "False NotImplemented");
-    }
-
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -393,6 +379,8 @@ class ConditionsIT {
                 "policy: {type: KSplittable, seed: 3, kSplittable: {split: EqualRandom}}",
                 "policy: {kSplittable: {split: EqualScheduled}}",
                 "behavior: {actAbovePercent: 20, slowStart: {windowSeconds: 5}}",
+                "load: {podMetrics: {resource: cpu}}",
+                "load: {prometheus: {series: {requests: x_total}}}",
                 "mode: Observe"
             })
     void theRestOfAPoolIsAccepted(String field) {

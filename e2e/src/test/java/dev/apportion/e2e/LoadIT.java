@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.apportion.e2e.bed.ApiServer;
 import dev.apportion.e2e.bed.Kubectl;
 import dev.apportion.e2e.bed.LocalNetwork;
+import dev.apportion.e2e.bed.LoopbackPorts;
 import dev.apportion.e2e.bed.MetricsServer;
+import dev.apportion.e2e.bed.Prometheus;
 import dev.apportion.e2e.bed.Question;
 import dev.apportion.e2e.bed.WithApiServer;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,11 +42,17 @@ class LoadIT {
 
     private final List<MetricsServer> servers = new ArrayList<>();
     private int lastHost = 10;
+    private int prometheusPort;
 
     @BeforeAll
-    void start(ApiServer server, Kubectl kubectl, @TempDir Path folder) throws IOException {
+    void start(ApiServer server, Kubectl kubectl, @TempDir Path folder, @TempDir Path configuration)
+            throws IOException {
         network = LocalNetwork.orSkip();
-        product = Product.start(server, kubectl, folder);
+        prometheusPort = LoopbackPorts.free();
+        Path sources = Files.writeString(
+                Files.createDirectories(configuration).resolve("sources.yaml"),
+                "- {name: default, url: \"http://127.0.0.1:%d\"}%n".formatted(prometheusPort));
+        product = Product.start(server, kubectl, folder, "--prometheus-sources", sources.toString());
         product.apply("""
             apiVersion: apportion.dev/v1alpha1
             kind: DNSZone
@@ -234,6 +243,39 @@ class LoadIT {
                 .isEqualTo("1");
         awaitSlots("warm", counts -> slots(counts, 2) >= 85, "it has its whole share");
         product.await(() -> row("warm", 2, "state"), "Ready"::equals, "it is warm");
+    }
+
+    @Test
+    void whatARealPrometheusKnowsDecidesTheAnswers() throws IOException {
+        lastHost = 60;
+        process().gauge("active", 30).counter("requests_total", 60);
+        process().gauge("active", 0).counter("requests_total", 20);
+        product.apply(slice("prom", 2));
+        String series = "connections: active, requests: requests_total";
+        product.apply(pool("prom", series, "policy: {type: LeastConnections}\n  behavior: {cooldownSeconds: 1}")
+                .replace("scrape: {port: metrics,", "prometheus: {"));
+        product.awaitCondition("replicapool/prom", "LoadAvailable", "False NoSamples: ");
+        assertThat(product.condition("replicapool/prom", "LoadAvailable"))
+                .contains("the Prometheus source \"default\": ");
+
+        try (Prometheus prometheus = Prometheus.ofPods(
+                prometheusPort,
+                product.namespace(),
+                Map.of("prom-0", address(0) + ":" + PORT, "prom-1", address(1) + ":" + PORT))) {
+            product.awaitCondition("replicapool/prom", "LoadAvailable", "True Measured");
+            awaitSlots("prom", counts -> slots(counts, 1) == 256, "the idle one has all");
+            product.await(
+                    () -> product.kubectl("get", "trafficservice/prom", "-o", "jsonpath={.status.rate}"),
+                    rate -> !rate.isEmpty() && Math.abs(Double.parseDouble(rate) - 80) <= 4,
+                    "80 requests/s in all");
+        }
+        // It is gone, and what it said grows old.
+        product.awaitCondition("replicapool/prom", "LoadAvailable", "False NoSamples: ");
+        product.apply(pool("prom", series, "").replace("scrape: {port: metrics,", "prometheus: {source: other, "));
+        product.await(
+                () -> product.condition("replicapool/prom", "LoadAvailable"),
+                condition -> condition.contains("\"other\": the operator has no source of this name"),
+                "who adds it");
     }
 
     @Test

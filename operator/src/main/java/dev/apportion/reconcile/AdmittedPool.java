@@ -40,9 +40,15 @@ public record AdmittedPool(
         sites = List.copyOf(sites);
     }
 
+    /** A pool of which nothing is measured. */
+    public AdmittedPool(
+            Ref ref, List<Site> sites, Policy policy, String policyName, boolean observe, Behavior behavior) {
+        this(ref, sites, policy, policyName, observe, behavior, Optional.empty());
+    }
+
     /** A pool whose specification says nothing of how change happens. */
     public AdmittedPool(Ref ref, List<Site> sites, Policy policy, String policyName, boolean observe) {
-        this(ref, sites, policy, policyName, observe, Behavior.DEFAULT, Optional.empty());
+        this(ref, sites, policy, policyName, observe, Behavior.DEFAULT);
     }
 
     /**
@@ -85,11 +91,18 @@ public record AdmittedPool(
      * @param tolerance how far loads may be from what they shall be, and how much may move at a time
      * @param cooldownSeconds the least time between two changes that can wait; empty for the default
      * @param slowStart how the share of a new replica grows; empty if it has all of it at once
+     * @param minReadyPercent the part of the endpoints of a site of which less being ready is taken for an error of whoever tells
      */
-    public record Behavior(Tolerance tolerance, OptionalInt cooldownSeconds, Optional<SlowStart> slowStart) {
+    public record Behavior(
+            Tolerance tolerance, OptionalInt cooldownSeconds, Optional<SlowStart> slowStart, int minReadyPercent) {
 
         static final Behavior DEFAULT =
-                new Behavior(new Tolerance(0.1, 0.02, 1), OptionalInt.empty(), Optional.empty());
+                new Behavior(new Tolerance(0.1, 0.02, 1), OptionalInt.empty());
+
+        /** New replicas have their share at once, and readiness is believed. */
+        public Behavior(Tolerance tolerance, OptionalInt cooldownSeconds) {
+            this(tolerance, cooldownSeconds, Optional.empty(), 0);
+        }
 
         /** Until CoreDNS has read changed files. */
         private static final int RELOAD_SECONDS = 2;

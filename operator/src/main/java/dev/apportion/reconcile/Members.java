@@ -35,6 +35,8 @@ public final class Members {
     static final String CAPACITY_ANNOTATION = "apportion.dev/capacity";
     static final String DRAIN_ANNOTATION = "apportion.dev/drain";
 
+    private static final int PERCENT = 100;
+
     private Members() {}
 
     /**
@@ -50,15 +52,20 @@ public final class Members {
                     switch (site.source()) {
                         case AdmittedPool.Source.Fixed fixed -> fixed(site, fixed, world);
                         case AdmittedPool.Source.Service(String name, ReplicaPoolSpec.Publish publish) ->
-                            published(site, new Ref(pool.ref().namespace(), name), publish, world);
+                            published(pool, site, new Ref(pool.ref().namespace(), name), publish, world);
                     });
         }
         return withShared(withUniqueNames(members));
     }
 
     private static List<Member> published(
-            AdmittedPool.Site site, Ref service, ReplicaPoolSpec.Publish publish, World world) {
-        List<Fronts.Backend> endpoints = endpoints(site, world.endpointSlices(service), service.namespace(), world);
+            AdmittedPool pool, AdmittedPool.Site site, Ref service, ReplicaPoolSpec.Publish publish, World world) {
+        List<Fronts.Backend> endpoints = endpoints(
+                site,
+                world.endpointSlices(service),
+                service.namespace(),
+                pool.behavior().minReadyPercent(),
+                world);
         return switch (publish) {
             case Endpoints -> endpoints.stream().map(Fronts.Backend::member).toList();
             case LoadBalancer -> Fronts.loadBalancer(site, service.name(), world.service(service), endpoints);
@@ -111,6 +118,10 @@ public final class Members {
     /** What the slices say of one replica: slices of two families, and duplicates, speak of the same one. */
     private static final class Sighting {
         final Set<IPAddress> serving = new HashSet<>();
+
+        /** Those that serve, and those that are there and do not. */
+        final Set<IPAddress> existing = new HashSet<>();
+
         final Set<String> problems = new TreeSet<>();
 
         final Map<String, Integer> ports = new TreeMap<>();
@@ -126,7 +137,7 @@ public final class Members {
     }
 
     private static List<Fronts.Backend> endpoints(
-            AdmittedPool.Site site, List<EndpointSlice> slices, String namespace, World world) {
+            AdmittedPool.Site site, List<EndpointSlice> slices, String namespace, int minReadyPercent, World world) {
         Map<String, Sighting> sightings = new TreeMap<>();
         for (EndpointSlice slice : slices) {
             if ("FQDN".equals(slice.getAddressType())) {
@@ -139,7 +150,50 @@ public final class Members {
         List<Fronts.Backend> backends = new ArrayList<>();
         sightings.forEach((name, sighting) ->
                 backends.add(new Fronts.Backend(member(site, name, sighting, namespace, world), sighting.node)));
-        return backends;
+        if (!isTooFew(backends, sightings, minReadyPercent)) {
+            return backends;
+        }
+        String reason = "not ready, but kept: less than %d %% of the site is ready".formatted(minReadyPercent);
+        return backends.stream()
+                .map(backend -> new Fronts.Backend(
+                        kept(backend.member(), sightings.get(backend.member().name()), reason), backend.node()))
+                .toList();
+    }
+
+    /** Whether so few of those that exist serve that their readiness is to be doubted. */
+    private static boolean isTooFew(
+            List<Fronts.Backend> backends, Map<String, Sighting> sightings, int minReadyPercent) {
+        long serving = backends.stream()
+                .filter(backend -> backend.member().state() != Member.State.NotReady)
+                .count();
+        long existing = sightings.values().stream()
+                .filter(sighting -> !sighting.existing.isEmpty())
+                .count();
+        return PERCENT * serving < (long) minReadyPercent * existing;
+    }
+
+    private static Member kept(Member member, @Nullable Sighting sighting, String reason) {
+        return member.state() != Member.State.NotReady || sighting == null || sighting.existing.isEmpty()
+                ? member
+                : new Member(
+                                member.name(),
+                                member.site(),
+                                member.capacity(),
+                                member.concurrency(),
+                                Sample.NONE,
+                                List.copyOf(sighting.existing),
+                                Member.State.Ready,
+                                member.because())
+                        .because(reason)
+                        .of(servers(member.name(), sighting, List.copyOf(sighting.existing)));
+    }
+
+    private static List<Member.Server> servers(String name, Sighting sighting, List<IPAddress> addresses) {
+        return addresses.stream()
+                .sorted()
+                .limit(1)
+                .map(address -> new Member.Server(name, sighting.uid, address, sighting.ports))
+                .toList();
     }
 
     /** The endpoints of a slice; the API server writes null where there are none. */
@@ -182,6 +236,10 @@ public final class Members {
         sighting.node = endpoint.getNodeName();
         if (serves(endpoint.getConditions())) {
             sighting.serving.addAll(addresses);
+        }
+        if (endpoint.getConditions() == null
+                || !Boolean.TRUE.equals(endpoint.getConditions().getTerminating())) {
+            sighting.existing.addAll(addresses);
         }
         sighting.problems.addAll(problems);
     }
@@ -245,12 +303,11 @@ public final class Members {
         List<IPAddress> serving = ended ? List.of() : List.copyOf(sighting.serving);
         Member.State state =
                 serving.isEmpty() ? Member.State.NotReady : drain ? Member.State.Draining : Member.State.Ready;
-        Member member =
-                new Member(name, site.name(), capacity, site.concurrency(), Sample.NONE, serving, state, because);
-        return serving.isEmpty()
-                ? member
-                : member.of(List.of(
-                        new Member.Server(name, sighting.uid, member.addresses().getFirst(), sighting.ports)));
+        if (ended || drain) {
+            sighting.existing.retainAll(serving);
+        }
+        return new Member(name, site.name(), capacity, site.concurrency(), Sample.NONE, serving, state, because)
+                .of(servers(name, sighting, serving));
     }
 
     private static OptionalDouble positive(String text) {

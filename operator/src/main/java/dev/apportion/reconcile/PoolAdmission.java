@@ -48,11 +48,6 @@ final class PoolAdmission {
         if (spec == null) {
             return Judged.rejected("Unreadable", Admission.unreadable(pool));
         }
-        Optional<String> missing = notImplemented(spec);
-        if (missing.isPresent()) {
-            return Judged.rejected(
-                    "NotImplemented", missing.get() + " is not implemented in this version; maybe remove it for now");
-        }
         List<AdmittedPool.Site> sites = new ArrayList<>();
         Set<String> names = new HashSet<>();
         for (ReplicaPoolSpec.Site site : spec.sites()) {
@@ -71,7 +66,7 @@ final class PoolAdmission {
         return Judged.admitted(new AdmittedPool(
                 Ref.of(pool),
                 sites,
-                policy(spec.policy()).orElseThrow(),
+                policy(spec.policy()),
                 spec.policy().type().name(),
                 spec.mode() == ReplicaPoolSpec.Mode.Observe,
                 behavior(spec.behavior()),
@@ -90,7 +85,8 @@ final class PoolAdmission {
                         .map(ramp -> new AdmittedPool.SlowStart(
                                 Duration.ofSeconds(ramp.windowSeconds()),
                                 ramp.minPercent() / PERCENT,
-                                ramp.aggression().value())));
+                                ramp.aggression().value())),
+                behavior.minReadyPercent());
     }
 
     private static Optional<AdmittedPool.Load> load(ReplicaPoolSpec.Load load) {
@@ -136,25 +132,24 @@ final class PoolAdmission {
         }
     }
 
-    /** The policy that is asked for; empty where it is not implemented. */
-    private static Optional<Policy> policy(ReplicaPoolSpec.Policy policy) {
+    private static Policy policy(ReplicaPoolSpec.Policy policy) {
         return switch (policy.type()) {
-            case RoundRobin -> Optional.of(new RoundRobin());
-            case WeightedRoundRobin -> Optional.of(new WeightedRoundRobin());
-            case LeastConnections -> Optional.of(new LeastConnections());
-            case WeightedLeastConnections -> Optional.of(leastConnections(policy.weightedLeastConnections()));
-            case LoadAverage -> Optional.of(new LoadAverage());
-            case Rating -> Optional.of(rating(policy.rating()));
-            case ZipfZones -> Optional.of(zipfZones(policy.zipfZones()));
-            case GlobalQueue -> Optional.of(globalQueue(policy.globalQueue()));
+            case RoundRobin -> new RoundRobin();
+            case WeightedRoundRobin -> new WeightedRoundRobin();
+            case LeastConnections -> new LeastConnections();
+            case WeightedLeastConnections -> leastConnections(policy.weightedLeastConnections());
+            case LoadAverage -> new LoadAverage();
+            case Rating -> rating(policy.rating());
+            case ZipfZones -> zipfZones(policy.zipfZones());
+            case GlobalQueue -> globalQueue(policy.globalQueue());
             case KSplittable ->
-                Optional.of(new KSplittable(
+                new KSplittable(
                         switch (policy.kSplittable().split()) {
                             case Optimal -> KSplittable.Split.OPTIMAL;
                             case EqualRandom -> KSplittable.Split.EQUAL_RANDOM;
                             case EqualScheduled -> KSplittable.Split.EQUAL_SCHEDULED;
                         },
-                        policy.seed()));
+                        policy.seed());
         };
     }
 
@@ -193,14 +188,6 @@ final class PoolAdmission {
                 parameters.linkBudget(),
                 parameters.targetWaitMillis() / MILLIS_PER_SECOND,
                 parameters.serviceTimeMillis() / MILLIS_PER_SECOND);
-    }
-
-    private static Optional<String> notImplemented(ReplicaPoolSpec spec) {
-        ReplicaPoolSpec.Policy policy = spec.policy();
-        if (policy(policy).isEmpty()) {
-            return Optional.of("spec.policy.type " + policy.type());
-        }
-        return Optional.empty();
     }
 
     private static Parsed<AdmittedPool.Source> source(ReplicaPoolSpec.Site site) {

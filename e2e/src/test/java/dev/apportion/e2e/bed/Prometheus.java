@@ -17,10 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/**
- * A Prometheus on a free port of 127.0.0.1 that scrapes one target twice a second, in a temporary folder of its own. The labels of the
- * series win over its own, as the chart's monitors ask for.
- */
+/** A Prometheus on a port of 127.0.0.1, in a temporary folder of its own. */
 public final class Prometheus implements AutoCloseable {
 
     private static final Duration START = Duration.ofSeconds(60);
@@ -38,15 +35,14 @@ public final class Prometheus implements AutoCloseable {
     }
 
     /**
-     * Starts Prometheus; the calling test is skipped if it is not installed and cannot be.
+     * Starts one that scrapes one target twice a second, whose labels win over its own, as the chart's monitors ask for; the calling
+     * test is skipped if it is not installed and cannot be.
      *
      * @param target the address that is scraped
      * @param rules a file of rules that it evaluates every second
      */
     public static Prometheus scraping(String target, Path rules) throws IOException {
-        Path program = DebianPackage.PROMETHEUS.orSkip();
-        Path folder = Files.createTempDirectory("apportion-prometheus-");
-        Path configuration = Files.writeString(folder.resolve("prometheus.yaml"), """
+        return start(LoopbackPorts.free(), """
             global: {scrape_interval: 500ms, scrape_timeout: 500ms, evaluation_interval: 1s}
             rule_files: ["%s"]
             scrape_configs:
@@ -54,12 +50,36 @@ public final class Prometheus implements AutoCloseable {
               honor_labels: true
               static_configs: [{targets: ["%s"], labels: {namespace: operators, pod: apportion-1}}]
             """.formatted(rules, target));
-        String address = "127.0.0.1:" + LoopbackPorts.free();
+    }
+
+    /**
+     * Starts one that scrapes processes every second; the calling test is skipped if it is not installed and cannot be.
+     *
+     * @param namespace the namespace that the processes are labelled with
+     * @param pods the addresses and ports of processes by the names of the pods that they are labelled with
+     */
+    public static Prometheus ofPods(int port, String namespace, Map<String, String> pods) throws IOException {
+        StringBuilder configuration = new StringBuilder("""
+            global: {scrape_interval: 1s, scrape_timeout: 1s}
+            scrape_configs:
+            - job_name: pods
+              static_configs:
+            """);
+        pods.forEach((pod, address) -> configuration.append(
+                "  - {targets: [\"%s\"], labels: {namespace: %s, pod: %s}}%n".formatted(address, namespace, pod)));
+        return start(port, configuration.toString());
+    }
+
+    private static Prometheus start(int port, String configuration) throws IOException {
+        Path program = DebianPackage.PROMETHEUS.orSkip();
+        Path folder = Files.createTempDirectory("apportion-prometheus-");
+        Path file = Files.writeString(folder.resolve("prometheus.yaml"), configuration);
+        String address = "127.0.0.1:" + port;
         ServerProcess process = ServerProcess.start(
                 "prometheus",
                 List.of(
                         program.toString(),
-                        "--config.file=" + configuration,
+                        "--config.file=" + file,
                         "--storage.tsdb.path=" + folder.resolve("data"),
                         "--web.listen-address=" + address),
                 folder,
