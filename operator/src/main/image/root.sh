@@ -17,6 +17,8 @@ command -v ldd > /dev/null || fail "ldd is missing, which tells the libraries th
 ldd --version 2>&1 | grep -qi -e 'glibc' -e 'gnu libc' || fail "this machine has no GNU C library; maybe build on Debian"
 copyright=/usr/share/doc/libc6/copyright
 lgpl=/usr/share/common-licenses/LGPL-2.1
+locale=/usr/lib/locale/C.utf8/LC_CTYPE
+[[ -r $locale ]] || fail "$locale is missing, with which file names are UTF-8"
 [[ -r $copyright && -r $lgpl ]] ||
   fail "$copyright or $lgpl is missing: the licence of the C library has to be in the image. Build on Debian or Ubuntu with both"
 
@@ -43,6 +45,9 @@ for library in libresolv.so.2 libnss_dns.so.2 libnss_files.so.2; do
   [[ -e $(dirname "$libc")/$library ]] || fail "$(dirname "$libc")/$library is missing"
   cp -L "$(dirname "$libc")/$library" "$root$(dirname "$libc")/"
 done
+
+mkdir -p "$root$(dirname "$locale")"
+cp -L "$locale" "$root$locale"
 
 printf '%s\n' 'root:x:0:0:root:/:/nonexistent' 'apportion:x:65532:65532:apportion:/:/nonexistent' > "$root/etc/passwd"
 printf '%s\n' 'root:x:0:' 'apportion:x:65532:' > "$root/etc/group"

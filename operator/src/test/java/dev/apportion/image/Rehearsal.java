@@ -10,9 +10,12 @@ import io.fabric8.mockwebserver.Context;
 import io.fabric8.mockwebserver.MockWebServer;
 import io.fabric8.mockwebserver.ServerRequest;
 import io.fabric8.mockwebserver.ServerResponse;
+import io.fabric8.mockwebserver.http.MockResponse;
+import io.fabric8.mockwebserver.http.RecordedRequest;
 import io.fabric8.mockwebserver.vertx.Protocol;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.HttpURLConnection;
 import java.net.InetAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -56,7 +59,7 @@ public final class Rehearsal {
         Map<ServerRequest, Queue<ServerResponse>> answers = new HashMap<>();
         try (MockWebServer web = new MockWebServer()) {
             KubernetesMockServer server = new KubernetesMockServer(
-                    new Context(), web, answers, new KubernetesMixedDispatcher(answers), /* useHttps */ true);
+                    new Context(), web, answers, new StatusDispatcher(answers), /* useHttps */ true);
             web.setProtocols(List.of(Protocol.HTTP_2, Protocol.HTTP_1_1));
             server.init(InetAddress.getLoopbackAddress(), 0);
             serveKinds(server);
@@ -68,6 +71,25 @@ public final class Rehearsal {
                 Path kubeconfig = Files.writeString(folder.resolve("kubeconfig"), kubeconfig(web));
                 rehearse(program, folder, kubeconfig, client);
             }
+        }
+    }
+
+    /** Takes a status by server-side apply, which the mock lacks, as it is. */
+    private static final class StatusDispatcher extends KubernetesMixedDispatcher {
+
+        StatusDispatcher(Map<ServerRequest, Queue<ServerResponse>> answers) {
+            super(answers);
+        }
+
+        @Override
+        public MockResponse dispatch(RecordedRequest request) {
+            String path = request.getPath();
+            if ("PATCH".equals(request.getMethod()) && path != null && path.contains("/status?")) {
+                return new MockResponse()
+                        .setResponseCode(HttpURLConnection.HTTP_OK)
+                        .setBody(request.getUtf8Body());
+            }
+            return super.dispatch(request);
         }
     }
 
@@ -84,7 +106,7 @@ public final class Rehearsal {
                 .get()
                 .withPath("/apis/%s/%s".formatted(GROUP, VERSION))
                 .andReturn(
-                        200,
+                        HttpURLConnection.HTTP_OK,
                         new APIResourceListBuilder()
                                 .withGroupVersion(GROUP + "/" + VERSION)
                                 .withResources(KINDS.entrySet().stream()
