@@ -19,7 +19,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,26 +31,18 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class Cluster implements AutoCloseable {
 
-    private static final Duration CREATE = Duration.ofMinutes(10);
     private static final Duration READY = Duration.ofMinutes(4);
-    private static final Duration LOAD = Duration.ofMinutes(3);
-    private static final Duration LOGS = Duration.ofMinutes(2);
-    private static final String NOT_PULLED = "failed to pull image";
 
-    private final String name;
-    private final Path folder;
+    private final Kind kind;
     private final ToolCache tools;
-    private final ContainerEngine engine;
     private final KubernetesClient client;
     private final Duration created;
     private final AtomicInteger namespaces = new AtomicInteger();
     private final Map<Tool, String> images = new HashMap<>();
 
-    private Cluster(String name, Path folder, ToolCache tools, ContainerEngine engine, Duration created) {
-        this.name = name;
-        this.folder = folder;
+    private Cluster(Kind kind, ToolCache tools, Duration created) {
+        this.kind = kind;
         this.tools = tools;
-        this.engine = engine;
         this.created = created;
         this.client = client("default");
     }
@@ -69,11 +60,12 @@ public final class Cluster implements AutoCloseable {
                         ThreadLocalRandom.current().nextInt(1 << 16));
         Path folder = Files.createTempDirectory("apportion-cluster-");
         try {
-            ContainerEngine engine = ContainerEngine.hold(tools.path(Tool.KIND), name, folder, tools.root());
+            Path program = tools.path(Tool.KIND);
+            Kind kind = new Kind(program, name, folder, ContainerEngine.hold(program, name, folder, tools.root()));
             try {
-                return create(name, folder, tools, engine);
+                return create(kind, tools);
             } catch (IOException | RuntimeException | AssertionError failure) {
-                engine.close();
+                kind.engine().close();
                 throw failure;
             }
         } catch (IOException | RuntimeException | AssertionError failure) {
@@ -82,28 +74,17 @@ public final class Cluster implements AutoCloseable {
         }
     }
 
-    private static Cluster create(String name, Path folder, ToolCache tools, ContainerEngine engine)
-            throws IOException {
-        Instant start = Instant.now();
+    private static Cluster create(Kind kind, ToolCache tools) throws IOException {
         NodeImage own = NodeImage.of(tools);
-        boolean built = own.isBuilt();
-        if (!built) {
-            Command.Result released = createOf(name, folder, tools, engine, List.of(), ClusterShape.RELEASED);
-            built = released.exitCode() != 0 && released.stderr().contains(NOT_PULLED);
-            if (!built) {
-                require(released, name, tools, engine);
-            }
-        }
+        Instant start = Instant.now();
+        // One that was built here is there because none could be pulled.
+        boolean built = own.isBuilt() || kind.createReleased() == Kind.Outcome.NO_IMAGE;
         if (built) {
-            own.provide(engine, tools);
+            own.provide(kind.engine(), tools);
             start = Instant.now();
-            require(
-                    createOf(name, folder, tools, engine, List.of("--image", own.tag()), ClusterShape.BUILT),
-                    name,
-                    tools,
-                    engine);
+            kind.create(own);
         }
-        Cluster cluster = new Cluster(name, folder, tools, engine, Duration.between(start, Instant.now()));
+        Cluster cluster = new Cluster(kind, tools, Duration.between(start, Instant.now()));
         try {
             if (built) {
                 new PodNetwork(cluster).install();
@@ -114,32 +95,6 @@ public final class Cluster implements AutoCloseable {
             cluster.keepLogs("cluster");
             throw failure;
         }
-    }
-
-    private static void require(Command.Result created, String name, ToolCache tools, ContainerEngine engine) {
-        if (created.exitCode() != 0) {
-            exportLogs(logs("cluster"), name, tools, engine);
-            created.orThrow();
-        }
-    }
-
-    private static Command.Result createOf(
-            String name, Path folder, ToolCache tools, ContainerEngine engine, List<String> more, ClusterShape shape)
-            throws IOException {
-        Path shapeFile = Files.writeString(folder.resolve("kind.yaml"), shape.text());
-        List<String> line = new ArrayList<>(List.of(
-                tools.path(Tool.KIND).toString(),
-                "create",
-                "cluster",
-                "--name",
-                name,
-                "--kubeconfig",
-                folder.resolve("kubeconfig").toString(),
-                "--config",
-                shapeFile.toString(),
-                "--retain")); // for the logs of nodes that do not come up
-        line.addAll(more);
-        return engine.run(line, CREATE);
     }
 
     private void awaitReady() {
@@ -176,7 +131,7 @@ public final class Cluster implements AutoCloseable {
 
     /** The file that leads clients to this cluster, as its administrator. */
     public Path kubeconfig() {
-        return folder.resolve("kubeconfig");
+        return kind.kubeconfig();
     }
 
     /** Makes a namespace with a name of its own. */
@@ -208,7 +163,7 @@ public final class Cluster implements AutoCloseable {
 
     /** Runs a shell command on a node, as root. */
     public Command.Result onNode(String node, String script) {
-        return engine.docker("exec", node, "bash", "-c", script);
+        return kind.engine().docker("exec", node, "bash", "-c", script);
     }
 
     /** The memory that the only process of a program on a node holds, in KiB. */
@@ -221,7 +176,8 @@ public final class Cluster implements AutoCloseable {
 
     /** Writes a file on a node. */
     void writeOnNode(String node, String file, String text) {
-        engine.dockerWith(text, "exec", "--interactive", node, "cp", "/dev/stdin", file)
+        kind.engine()
+                .dockerWith(text, "exec", "--interactive", node, "cp", "/dev/stdin", file)
                 .orThrow();
     }
 
@@ -230,16 +186,7 @@ public final class Cluster implements AutoCloseable {
      * with the tag {@code latest} only if their {@code imagePullPolicy} is {@code IfNotPresent}.
      */
     public void loadImage(Path archive) {
-        engine.run(
-                        List.of(
-                                tools.path(Tool.KIND).toString(),
-                                "load",
-                                "image-archive",
-                                archive.toString(),
-                                "--name",
-                                name),
-                        LOAD)
-                .orThrow();
+        kind.load(archive);
     }
 
     /** Loads an image that holds nothing but a program, which is what it runs, and returns the image's name. */
@@ -250,8 +197,9 @@ public final class Cluster implements AutoCloseable {
     private String loadNewImageOf(Tool tool) {
         String image = "apportion-e2e/" + tool.program() + ":1";
         Path program = tools.path(tool);
-        Path content = folder.resolve(tool.program() + ".tar");
-        Path archive = folder.resolve(tool.program() + "-image.tar");
+        ContainerEngine engine = kind.engine();
+        Path content = kind.folder().resolve(tool.program() + ".tar");
+        Path archive = kind.folder().resolve(tool.program() + "-image.tar");
         try {
             Command.of(List.of(
                             "tar",
@@ -302,28 +250,16 @@ public final class Cluster implements AutoCloseable {
             keep(target, "pods.txt", kubectl.run("describe", "pods", "-A"));
             keep(target, "configmaps.yaml", kubectl.run("get", "configmaps", "-A", "-o", "yaml"));
             keep(target, "dns.yaml", kubectl.run("get", "dns", "-A", "-o", "yaml"));
-            keep(target, "export.txt", exportLogs(target, name, tools, engine));
+            keep(target, "export.txt", kind.exportLogs(target));
             System.out.println("Logs of the cluster: " + target);
         } catch (IOException | AssertionError e) {
             System.out.println("Logs of the cluster could not be kept: " + e);
         }
     }
 
-    private static Path logs(String of) {
+    /** The folder for what is kept of a test, or of something else, that failed. */
+    static Path logs(String of) {
         return SourceTree.root().resolve("e2e/target/e2e-logs").resolve(of);
-    }
-
-    /** Keeps what kubelet, containerd and the containers of every node have written. */
-    private static Command.Result exportLogs(Path target, String name, ToolCache tools, ContainerEngine engine) {
-        return engine.run(
-                List.of(
-                        tools.path(Tool.KIND).toString(),
-                        "export",
-                        "logs",
-                        target.resolve("nodes").toString(),
-                        "--name",
-                        name),
-                LOGS);
     }
 
     private static void keep(Path folder, String file, Command.Result result) throws IOException {
@@ -334,11 +270,11 @@ public final class Cluster implements AutoCloseable {
     @Override
     public void close() {
         client.close();
-        engine.close();
+        kind.engine().close();
         try {
-            Folders.delete(folder);
+            Folders.delete(kind.folder());
         } catch (IOException e) {
-            throw new UncheckedIOException("Deleting " + folder, e);
+            throw new UncheckedIOException("Deleting " + kind.folder(), e);
         }
     }
 }
