@@ -59,15 +59,31 @@ class ObservabilityIT {
     void start(ApiServer server, Kubectl kubectl, @TempDir Path folder) throws IOException {
         DebianPackage.PROMETHEUS.orSkip();
         product = Product.start(
-                server, kubectl, folder, "--verify-interval", "PT0.5S", "--watch-audit-interval", "PT0.5S");
+                server,
+                kubectl,
+                folder,
+                "--verify-interval",
+                "PT0.5S",
+                "--watch-audit-interval",
+                "PT0.5S",
+                "--resolver-interval",
+                "PT2S");
         prometheus = Prometheus.scraping(Probes.of(product.operator()).address(), ALERTS);
         product.applyPair("seen");
         product.apply("""
             apiVersion: apportion.dev/v1alpha1
             kind: TrafficStream
             metadata: {name: seen-near}
-            spec: {serviceRef: {name: seen}, clients: {cidrs: [10.1.0.0/16]}, rate: 0.5}
+            spec: {serviceRef: {name: seen}, clients: {cidrs: [10.1.0.0/16]}, rate: 500m}
             """);
+        // CoreDNS itself stands for a resolver.
+        product.kubectl(
+                "patch",
+                "dnszone/seen",
+                "--type=merge",
+                "-p",
+                "{\"spec\":{\"ttlSeconds\":1,\"resolvers\":{\"addresses\":[\"127.0.0.1:%d\"]}}}"
+                        .formatted(product.coreDns().port()));
         product.awaitVerified("seen");
         // An Event tells of a service that was ready, and is no more.
         product.kubectl("delete", "replicapool/seen");

@@ -413,7 +413,7 @@ public final class ApportionOperator implements AutoCloseable {
     }
 
     private Map<Gauge, List<Row>> gauges() {
-        Map<Gauge, List<Row>> rows = Gauges.of(desk, verifier);
+        Map<Gauge, List<Row>> rows = Gauges.of(desk, verifier, prober);
         long epoch = leadership.epoch().orElse(0);
         rows.put(Gauge.LEADER, List.of(Row.of(epoch > 0 ? 1 : 0)));
         rows.put(Gauge.EPOCH, List.of(Row.of((double) epoch)));

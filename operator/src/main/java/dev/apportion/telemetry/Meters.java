@@ -43,7 +43,10 @@ public final class Meters implements AutoCloseable {
         ZONE_SERIAL("apportion.zone.serial", "The largest serial of the zone's shards"),
         ZONE_HOSTS("apportion.zone.hosts", "Published host names of a zone"),
         ZONE_PROGRAMMED("apportion.zone.programmed", "1 while everything of a zone is written"),
-        SERVER_VERIFIED("apportion.server.verified", "1 while a DNS server answers as published");
+        SERVER_VERIFIED("apportion.server.verified", "1 while a DNS server answers as published"),
+        WEIGHTS_HONORED(
+                "apportion.weights.honored",
+                "1 while clients of a zone's resolvers get the published shares, 0 if not");
 
         private final String meter;
         private final String description;
