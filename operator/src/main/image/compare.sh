@@ -5,7 +5,7 @@ set -euo pipefail
 
 # What a layer holds is told by its last file.
 content() {
-  tar -xOf "$1" "$2" | tar -tzf - | grep -v '/$' | tail -n 1
+  tar -xOf "$1" "$2" | tar --warning=no-unknown-keyword -tzf - | grep -v '/$' | tail -n 1
 }
 
 files() {

@@ -182,7 +182,7 @@ public final class Rehearsal {
                 .orElseThrow();
         try (HttpClient http = HttpClient.newHttpClient()) {
             for (String path : List.of("/healthz", "/readyz", "/metrics")) {
-                http.send(
+                var _ = http.send(
                         HttpRequest.newBuilder(URI.create("http://" + address + path))
                                 .build(),
                         HttpResponse.BodyHandlers.discarding());

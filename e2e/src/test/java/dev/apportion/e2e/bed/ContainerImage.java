@@ -41,10 +41,11 @@ public record ContainerImage(Path root, List<String> tags, JsonNode config, List
         List<String> entries = new ArrayList<>();
         for (JsonNode layer : manifest.get("Layers")) {
             String file = parts.resolve(layer.asText()).toString();
-            entries.addAll(run("tar", "--utc", "--full-time", "--numeric-owner", "-tvzf", file)
-                    .lines()
-                    .toList());
-            run("tar", "-xzf", file, "-C", root.toString());
+            entries.addAll(
+                    run("tar", "--warning=no-unknown-keyword", "--utc", "--full-time", "--numeric-owner", "-tvzf", file)
+                            .lines()
+                            .toList());
+            run("tar", "--warning=no-unknown-keyword", "-xzf", file, "-C", root.toString());
         }
         return new ContainerImage(
                 root,
