@@ -120,6 +120,17 @@ class ToolCacheTest {
     }
 
     @Test
+    void theIdentityOfAProgramChangesWithItsVersionAndBuildsNothing() throws IOException {
+        String before = cache(Map.of()).identity(Tool.ETCD);
+        assertThat(cache(Map.of("HOME", "/elsewhere")).identity(Tool.ETCD)).isEqualTo(before);
+        Path goMod = modules.resolve("etcd/go.mod");
+        Files.writeString(goMod, Files.readString(goMod).replace("v3.7.3", "v3.8.0"));
+
+        assertThat(cache(Map.of()).identity(Tool.ETCD)).isNotEqualTo(before);
+        assertThat(calls()).doesNotExist();
+    }
+
+    @Test
     void aProgramOfOurOwnIsBuiltAnewWhenItsSourceChanges() throws IOException {
         Path module = Files.createDirectories(modules.resolve("traffic"));
         Files.writeString(module.resolve("go.mod"), "module apportion.dev/tools/traffic\n");
