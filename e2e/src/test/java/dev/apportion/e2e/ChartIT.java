@@ -55,7 +55,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ChartIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
-    private static final String RELEASE = "apportion";
+    private static final String RELEASE = "shop";
+
+    /** What the chart calls the operator and what belongs to it. */
+    private static final String NAME = "shop-apportion";
 
     private static final String ZONE = """
         apiVersion: apportion.dev/v1alpha1
@@ -271,7 +274,7 @@ class ChartIT {
 
     /** The operator with the account and the arguments of the chart's pods. */
     private ServerProcess operator(List<String> more) throws IOException {
-        JsonNode pod = Chart.object(manifest("manifest"), "Deployment", RELEASE).at("/spec/template/spec");
+        JsonNode pod = Chart.object(manifest("manifest"), "Deployment", NAME).at("/spec/template/spec");
         List<String> arguments = new ArrayList<>();
         pod.at("/containers/0/args").forEach(argument -> arguments.add(argument.asText()));
         arguments.removeIf(argument -> argument.startsWith("--http="));
@@ -309,13 +312,13 @@ class ChartIT {
 
         try (ServerProcess operator = operator(List.of("--watch-audit-interval=PT0.5S"))) {
             awaitProgrammed(operator);
-            assertThat(kubectl("get", "lease", RELEASE, "-o", "jsonpath={.spec.holderIdentity}"))
+            assertThat(kubectl("get", "lease", NAME, "-o", "jsonpath={.spec.holderIdentity}"))
                     .isNotEmpty();
             assertThat(operator.log()).doesNotContain("forbidden", "Forbidden");
             operator.terminate();
             Awaitility.await("the lease is given back")
                     .atMost(PATIENCE)
-                    .until(() -> kubectl("get", "lease", RELEASE, "-o", "jsonpath={.spec.holderIdentity}")
+                    .until(() -> kubectl("get", "lease", NAME, "-o", "jsonpath={.spec.holderIdentity}")
                             .isEmpty());
         }
         assertThat(kubectl("get", "configmap", "-l", "apportion.dev/part-of=coredns", "-o", "name"))
@@ -332,7 +335,7 @@ class ChartIT {
         int ready = LoopbackPorts.free();
         Files.writeString(
                 corefile,
-                Chart.object(objects, "ConfigMap", "apportion-dns")
+                Chart.object(objects, "ConfigMap", NAME + "-dns")
                         .at("/data/Corefile")
                         .asText()
                         .replace("/etc/apportion", zones.toString())
@@ -341,7 +344,7 @@ class ChartIT {
         String port = Integer.toString(LoopbackPorts.free());
         List<String> line = new ArrayList<>(
                 List.of(ToolCache.ofThisUser().path(Tool.COREDNS).toString()));
-        Chart.object(objects, "Deployment", "apportion-dns")
+        Chart.object(objects, "Deployment", NAME + "-dns")
                 .at("/spec/template/spec/containers/0/args")
                 .forEach(argument -> line.add(argument.asText()
                         .replace("/etc/coredns/Corefile", corefile.toString())
@@ -350,7 +353,7 @@ class ChartIT {
         manifest("hooks")
                 .getFirst()
                 .at("/spec/containers/0/args")
-                .forEach(argument -> question.add(argument.asText().replace("apportion-dns:53", "127.0.0.1:" + port)));
+                .forEach(argument -> question.add(argument.asText().replace(NAME + "-dns:53", "127.0.0.1:" + port)));
 
         try (ServerProcess coreDns =
                 ServerProcess.start("coredns", line, folder, Map.of(), folder.resolve("coredns.log"))) {
@@ -406,7 +409,7 @@ class ChartIT {
                 KubernetesClient account = new KubernetesClientBuilder()
                         .withConfig(new ConfigBuilder(admin.getConfiguration())
                                 .withImpersonateUsername(
-                                        "system:serviceaccount:%s:%s".formatted(kubectl.namespace(), RELEASE))
+                                        "system:serviceaccount:%s:%s".formatted(kubectl.namespace(), NAME))
                                 .build())
                         .build()) {
             account.resource(new PodBuilder()
