@@ -91,11 +91,11 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
             if (elapsed <= 0) {
                 return this;
             }
-            double kept = Math.pow(2, -(double) elapsed / HALF_LIFE.toNanos());
+            double kept = weight * Math.pow(2, -(double) elapsed / HALF_LIFE.toNanos());
             return new Busy(
                     mean(requests, reading.sample().requests(), kept),
                     mean(inFlight, inFlight(reading), kept),
-                    weight * kept + 1,
+                    kept + 1,
                     reading.takenNanos());
         }
 
@@ -103,7 +103,7 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
         private static OptionalDouble mean(OptionalDouble mean, OptionalDouble value, double kept) {
             return mean.isEmpty() || value.isEmpty()
                     ? value
-                    : OptionalDouble.of(mean.getAsDouble() * kept + value.getAsDouble() * (1 - kept));
+                    : OptionalDouble.of((mean.getAsDouble() * kept + value.getAsDouble()) / (kept + 1));
         }
     }
 
@@ -376,13 +376,31 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
         for (int round = 0; round < ROUNDS; round++) {
             maximise(estimate, unknown, shares, requests);
         }
+        double tail = tail(estimate, unknown, shares, requests);
         Map<String, Double> next = new TreeMap<>();
         for (Demand demand : unknown) {
-            double now = Math.max(LEAST_RATE, estimate.getOrDefault(demand.key(), 0.0));
+            double now = Math.max(LEAST_RATE, tail * estimate.getOrDefault(demand.key(), 0.0));
             Double last = rates.get(demand.key());
             next.put(demand.key(), last != null && within(last, now) ? last : rounded(now));
         }
         return next;
+    }
+
+    /** Requests where no answer sends anybody come from earlier answers: the factor by which they make the rates greater. */
+    private static double tail(
+            Map<String, Double> estimate,
+            List<Demand> unknown,
+            Map<String, Map<String, Double>> shares,
+            Map<String, Double> requests) {
+        double elsewhere = requests.entrySet().stream()
+                .filter(entry ->
+                        shares.values().stream().noneMatch(parts -> parts.getOrDefault(entry.getKey(), 0.0) > 0))
+                .mapToDouble(Map.Entry::getValue)
+                .sum();
+        double found = unknown.stream()
+                .mapToDouble(demand -> estimate.getOrDefault(demand.key(), 0.0))
+                .sum();
+        return found > 0 ? (found + elsewhere) / found : 1;
     }
 
     private static void maximise(

@@ -118,7 +118,7 @@ class ExpositionTest {
 
         double read = read(text.toString(), false, "a").sums().getOrDefault("a", 0.0);
 
-        assertThat(read).isCloseTo(sum, within(1.0));
+        assertThat(read).isCloseTo((double) sum, within(1.0));
     }
 
     @Provide

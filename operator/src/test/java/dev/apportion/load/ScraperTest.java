@@ -227,10 +227,11 @@ class ScraperTest {
     @Test
     void theOthersAreReadMeanwhile() throws Exception {
         answer(exchange -> send(exchange, "in_flight 3\n"));
-        try (ServerSocket mute = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-                ServerSocket shut = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
-            int refused = shut.getLocalPort();
-            shut.close();
+        int refused;
+        try (ServerSocket shut = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            refused = shut.getLocalPort();
+        }
+        try (ServerSocket mute = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
             Map<String, Long> times = new ConcurrentHashMap<>();
             Map<String, Readout> found = new ConcurrentHashMap<>();
             List<Target> targets = new ArrayList<>();

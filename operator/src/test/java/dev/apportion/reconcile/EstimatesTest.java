@@ -145,9 +145,10 @@ class EstimatesTest {
                     Optional.empty());
         }
 
-        Map<String, Double> capacities = capacities(judged);
-        assertThat(capacities.get("a") + capacities.get("b")).isCloseTo(200, within(10.0));
-        assertThat(capacities.get("a") / capacities.get("b")).isBetween(2.2, 3.0);
+        double fast = judged.members().getFirst().capacity();
+        double slow = judged.members().getLast().capacity();
+        assertThat(fast + slow).isCloseTo(200, within(10.0));
+        assertThat(fast / slow).isBetween(2.2, 3.0);
         assertThat(judged.members().getLast().because().getLast())
                 .startsWith("estimated ")
                 .endsWith("of 100 declared, from 24.0 in flight at 80.0 requests/s");
@@ -209,7 +210,8 @@ class EstimatesTest {
         double half = before.next(reading(second, (int) Estimates.HALF_LIFE.toSeconds()))
                 .inFlight()
                 .orElseThrow();
-        assertThat(half).isCloseTo((first + second) / 2, within(1e-9));
+        // Of a half-life ago, the first counts half as much as the second.
+        assertThat(half).isCloseTo((first / 2 + second) / 1.5, within(1e-9));
     }
 
     private static Reading reading(double inFlight, int seconds) {
@@ -254,6 +256,21 @@ class EstimatesTest {
         assertThat(rates.get("d")).isEqualTo(20);
         assertThat(rates.get("x")).isCloseTo(60, within(5.0));
         assertThat(rates.get("y")).isCloseTo(70, within(5.0));
+    }
+
+    @Test
+    void requestsWhereNobodyIsSentAnyMoreCountToo() {
+        List<Member> members = List.of(member("a", 100, 1), member("b", 100, 2));
+        List<Demand> demands = List.of(demand("", 1, false));
+        PoolPlan before = withShares(PoolPlanner.plan(pool(), members, demands), Map.of("", Map.of("b", 1.0)));
+        for (int round = 0; round < 5; round++) {
+            Estimates.Judged judged = look(
+                    members,
+                    demands,
+                    Map.of("a", measured(60, 1, 10 * round), "b", measured(20, 1, 10 * round)),
+                    Optional.of(before));
+            assertThat(judged.demands().getFirst().rate()).isEqualTo(80);
+        }
     }
 
     private static PoolPlan withShares(PoolPlan plan, Map<String, Map<String, Double>> given) {

@@ -61,6 +61,28 @@ class MembersTest {
                 .isEqualTo(members.getLast().measured());
     }
 
+    @ParameterizedTest
+    @CsvSource({"0, 1", "25, 1", "26, 4", "100, 4"})
+    void whereTooFewAreReadyTheOthersThatAreThereStay(int minReadyPercent, int ready) {
+        List<Member> members = members(
+                POOL.replace("spec: {", "spec: {behavior: {minReadyPercent: %d}, ".formatted(minReadyPercent)),
+                Setting.slice(
+                        "shop-1",
+                        "shop",
+                        "[{addresses: [10.0.0.1]}, {addresses: [10.0.0.2], conditions: {ready: false}}, {addresses:"
+                            + " [10.0.0.3], conditions: {ready: false}}, {addresses: [10.0.0.4], conditions: {ready:"
+                            + " false, serving: false}}, {addresses: [10.0.0.5], conditions: {ready: false, serving:"
+                            + " true, terminating: true}}]"));
+
+        assertThat(members.stream().filter(Member::isReady)).hasSize(ready);
+        assertThat(members.getLast().isReady()).isFalse();
+        assertThat(members.get(1).because())
+                .hasSize(ready == 1 ? 1 : 2)
+                .last()
+                .asString()
+                .contains(ready == 1 ? "capacity" : "not ready, but kept: less than %d %%".formatted(minReadyPercent));
+    }
+
     @Test
     void anEndpointWithoutConditionsServes() {
         assertThat(Members.serves(null)).isTrue();

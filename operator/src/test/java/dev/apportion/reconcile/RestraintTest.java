@@ -134,7 +134,8 @@ class RestraintTest {
             for (int i = 0; i < ready.size(); i++) {
                 String name = ready.get(i).name();
                 if (kinds.get(i) == 0) {
-                    assertThat(given.getOrDefault(name, 0.0)).isLessThanOrEqualTo(inForce.get(name) + 1e-9);
+                    assertThat(given.getOrDefault(name, 0.0))
+                            .isLessThanOrEqualTo(inForce.getOrDefault(name, 0.0) + 1e-9);
                 }
             }
         }
