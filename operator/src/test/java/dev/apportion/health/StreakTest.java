@@ -29,9 +29,9 @@ class StreakTest {
         Streak streak = Streak.NEW;
         assertThat(streak.health()).isInstanceOf(EndpointHealth.Unchecked.class);
         StringBuilder seen = new StringBuilder();
-        for (char result : results.toCharArray()) {
-            streak =
-                    streak.next(result == '+' ? new CheckResult.Passed() : new CheckResult.Failed("it is down"), CHECK);
+        for (int i = 0; i < results.length(); i++) {
+            streak = streak.next(
+                    results.charAt(i) == '+' ? new CheckResult.Passed() : new CheckResult.Failed("it is down"), CHECK);
             seen.append(
                     switch (streak.health()) {
                         case EndpointHealth.Unchecked unchecked -> '?';
