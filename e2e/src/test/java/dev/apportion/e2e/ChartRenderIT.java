@@ -149,11 +149,15 @@ class ChartRenderIT {
     }
 
     @Test
-    void aPackageHoldsTheSame() {
+    void aPackageHoldsTheSame() throws IOException {
+        String version =
+                Chart.yaml(Chart.FOLDER.resolve("Chart.yaml")).path("version").asText();
         helm.run("package", Chart.FOLDER.toString(), "--destination", folder.toString())
                 .orThrow();
 
-        assertThat(template(folder.resolve("apportion-0.1.0.tgz")).orThrow().stdout())
+        assertThat(template(folder.resolve("apportion-%s.tgz".formatted(version)))
+                        .orThrow()
+                        .stdout())
                 .isEqualTo(rendered("default"));
     }
 
