@@ -24,6 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What Helm makes of the chart, without a cluster. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -111,6 +112,25 @@ class ChartRenderIT {
         }
         assertThat(Chart.objects(rendered("namespaced")))
                 .noneMatch(object -> Chart.isOf(object, "CustomResourceDefinition"));
+    }
+
+    /** The one for {@code sync} is for machines outside the cluster. */
+    @ParameterizedTest
+    @ValueSource(strings = {"everything", "namespaced"})
+    void everyRoleOfTheFileIsGiven(String values) throws IOException {
+        List<JsonNode> given = Chart.objects(rendered(values)).stream()
+                .filter(object -> Chart.isOf(object, "ClusterRole") || Chart.isOf(object, "Role"))
+                .toList();
+        for (JsonNode role : Chart.objects(Files.readString(Chart.FOLDER.resolve("files/rbac.yaml")))) {
+            String name = role.at("/metadata/name").asText();
+            if (!name.equals("apportion-sync") && !name.equals("apportion-lease")) {
+                assertThat(given).as(name).anyMatch(other -> other.path("rules").equals(role.path("rules")));
+            }
+        }
+        String lease = values.equals("namespaced") ? "shop-dns" : "apportion-traffic";
+        assertThat(given)
+                .as("the lease of this release")
+                .anyMatch(other -> other.at("/rules/1/resourceNames/0").asText().equals(lease));
     }
 
     @Test

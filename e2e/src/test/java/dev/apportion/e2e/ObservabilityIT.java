@@ -8,7 +8,7 @@ import dev.apportion.e2e.bed.ApiServer;
 import dev.apportion.e2e.bed.Command;
 import dev.apportion.e2e.bed.DebianPackage;
 import dev.apportion.e2e.bed.Kubectl;
-import dev.apportion.e2e.bed.Prometheus;
+import dev.apportion.e2e.bed.PrometheusQueries;
 import dev.apportion.e2e.bed.WithApiServer;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -53,7 +53,7 @@ class ObservabilityIT {
     private Product product;
 
     @SuppressWarnings("NullAway.Init") // set before all tests
-    private Prometheus prometheus;
+    private PrometheusQueries prometheus;
 
     @BeforeAll
     void start(ApiServer server, Kubectl kubectl, @TempDir Path folder) throws IOException {
@@ -68,7 +68,7 @@ class ObservabilityIT {
                 "PT0.5S",
                 "--resolver-interval",
                 "PT2S");
-        prometheus = Prometheus.scraping(Probes.of(product.operator()).address(), ALERTS);
+        prometheus = PrometheusQueries.scraping(Probes.of(product.operator()).address(), ALERTS);
         product.applyPair("seen");
         product.apply("""
             apiVersion: apportion.dev/v1alpha1
@@ -102,7 +102,8 @@ class ObservabilityIT {
         }
     }
 
-    private static void check(Prometheus prometheus, String expression, Set<String> labels, Map<String, String> wrong) {
+    private static void check(
+            PrometheusQueries prometheus, String expression, Set<String> labels, Map<String, String> wrong) {
         try {
             List<JsonNode> series = prometheus.series(expression);
             if (series.isEmpty()) {

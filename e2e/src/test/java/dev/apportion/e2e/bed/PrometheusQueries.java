@@ -21,7 +21,7 @@ import java.util.Map;
  * A Prometheus on a free port of 127.0.0.1 that scrapes one target twice a second, in a temporary folder of its own. The labels of the
  * series win over its own, as the chart's monitors ask for.
  */
-public final class Prometheus implements AutoCloseable {
+public final class PrometheusQueries implements AutoCloseable {
 
     private static final Duration START = Duration.ofSeconds(60);
     private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -31,7 +31,7 @@ public final class Prometheus implements AutoCloseable {
     private final String url;
     private final HttpClient client = HttpClient.newHttpClient();
 
-    private Prometheus(Path folder, ServerProcess process, String url) {
+    private PrometheusQueries(Path folder, ServerProcess process, String url) {
         this.folder = folder;
         this.process = process;
         this.url = url;
@@ -43,7 +43,7 @@ public final class Prometheus implements AutoCloseable {
      * @param target the address that is scraped
      * @param rules a file of rules that it evaluates every second
      */
-    public static Prometheus scraping(String target, Path rules) throws IOException {
+    public static PrometheusQueries scraping(String target, Path rules) throws IOException {
         Path program = DebianPackage.PROMETHEUS.orSkip();
         Path folder = Files.createTempDirectory("apportion-prometheus-");
         Path configuration = Files.writeString(folder.resolve("prometheus.yaml"), """
@@ -65,7 +65,7 @@ public final class Prometheus implements AutoCloseable {
                 folder,
                 Map.of(),
                 folder.resolve("log"));
-        Prometheus started = new Prometheus(folder, process, "http://" + address);
+        PrometheusQueries started = new PrometheusQueries(folder, process, "http://" + address);
         process.await("readiness", START, started::isReady);
         return started;
     }
