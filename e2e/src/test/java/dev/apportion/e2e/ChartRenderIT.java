@@ -24,6 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What Helm makes of the chart, without a cluster. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -113,6 +114,25 @@ class ChartRenderIT {
                 .noneMatch(object -> Chart.isOf(object, "CustomResourceDefinition"));
     }
 
+    /** The one for {@code sync} is for machines outside the cluster. */
+    @ParameterizedTest
+    @ValueSource(strings = {"everything", "namespaced"})
+    void everyRoleOfTheFileIsGiven(String values) throws IOException {
+        List<JsonNode> given = Chart.objects(rendered(values)).stream()
+                .filter(object -> Chart.isOf(object, "ClusterRole") || Chart.isOf(object, "Role"))
+                .toList();
+        for (JsonNode role : Chart.objects(Files.readString(Chart.FOLDER.resolve("files/rbac.yaml")))) {
+            String name = role.at("/metadata/name").asText();
+            if (!name.equals("apportion-sync") && !name.equals("apportion-lease")) {
+                assertThat(given).as(name).anyMatch(other -> other.path("rules").equals(role.path("rules")));
+            }
+        }
+        String lease = values.equals("namespaced") ? "shop-dns" : "apportion-traffic";
+        assertThat(given)
+                .as("the lease of this release")
+                .anyMatch(other -> other.at("/rules/1/resourceNames/0").asText().equals(lease));
+    }
+
     @Test
     void theDashboardAndTheAlertsAreTheFiles() throws IOException {
         List<JsonNode> objects = Chart.objects(rendered("everything"));
@@ -149,11 +169,15 @@ class ChartRenderIT {
     }
 
     @Test
-    void aPackageHoldsTheSame() {
+    void aPackageHoldsTheSame() throws IOException {
+        String version =
+                Chart.yaml(Chart.FOLDER.resolve("Chart.yaml")).path("version").asText();
         helm.run("package", Chart.FOLDER.toString(), "--destination", folder.toString())
                 .orThrow();
 
-        assertThat(template(folder.resolve("apportion-0.1.0.tgz")).orThrow().stdout())
+        assertThat(template(folder.resolve("apportion-%s.tgz".formatted(version)))
+                        .orThrow()
+                        .stdout())
                 .isEqualTo(rendered("default"));
     }
 

@@ -258,7 +258,7 @@ class LoadIT {
         assertThat(product.condition("replicapool/prom", "LoadAvailable"))
                 .contains("the Prometheus source \"default\": ");
 
-        try (Prometheus prometheus = Prometheus.ofPods(
+        try (Prometheus _ = Prometheus.ofPods(
                 prometheusPort,
                 product.namespace(),
                 Map.of("prom-0", address(0) + ":" + PORT, "prom-1", address(1) + ":" + PORT))) {

@@ -57,7 +57,11 @@ final class AskCommand implements Callable<Integer> {
             description = "The server to ask; default: the first resolver of this system.")
     private @Nullable ServerName server;
 
-    @Option(names = "--type", paramLabel = "TYPE", defaultValue = "A", description = "The type to ask for; default: ${DEFAULT-VALUE}.")
+    @Option(
+            names = "--type",
+            paramLabel = "TYPE",
+            defaultValue = "A",
+            description = "The type to ask for; default: ${DEFAULT-VALUE}.")
     private String type = "A";
 
     @Option(
