@@ -301,6 +301,11 @@ final class Desk {
         return Optional.ofNullable(changes.get(pool));
     }
 
+    /** Called when a pool is not admitted: its plan stays, and nothing is measured for it. */
+    void rest(Ref pool) {
+        loads.forget(pool);
+    }
+
     void forgetPlan(Ref pool) {
         plans.remove(pool);
         changes.remove(pool);
