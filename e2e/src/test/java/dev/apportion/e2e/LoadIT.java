@@ -258,7 +258,7 @@ class LoadIT {
         assertThat(product.condition("replicapool/prom", "LoadAvailable"))
                 .contains("the Prometheus source \"default\": ");
 
-        try (Prometheus prometheus = Prometheus.start(
+        try (var _ = Prometheus.start(
                 folder,
                 prometheusPort,
                 product.namespace(),
