@@ -162,7 +162,8 @@ class LoadIT {
         servers.get(2).gauge("active", 30);
         awaitSlots("lc", counts -> slots(counts, 0) == 256, "another one is idle");
         assertThat(product.kubectl("get", "replicapool/lc", "-o", "jsonpath={.status.lastChange.reason}"))
-                .isEqualTo("LoadChanged");
+                // Or the cooldown after the change before had to end first.
+                .isIn("LoadChanged", "Continued");
     }
 
     @Test
