@@ -74,6 +74,7 @@ class ArchitectureTest {
                     "dev.apportion.allocation..",
                     JDK,
                     ANNOTATIONS,
+                    "javax.net.ssl..",
                     "org.slf4j..",
                     "com.fasterxml.jackson..",
                     "io.fabric8.kubernetes..");

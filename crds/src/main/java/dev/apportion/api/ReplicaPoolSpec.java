@@ -394,7 +394,7 @@ public record ReplicaPoolSpec(
 
     /** The pods' own metrics as a source of load. */
     public record Scrape(
-            @JsonPropertyDescription("The port by its number, or by its name in the Service.")
+            @JsonPropertyDescription("The port's number or name in the Service.")
             @Required
             @SchemaFrom(type = IntOrString.class)
             @ValidationRule(value = Rules.PORT, message = Rules.PORT_MESSAGE)

@@ -162,7 +162,8 @@ class LoadIT {
         servers.get(2).gauge("active", 30);
         awaitSlots("lc", counts -> slots(counts, 0) == 256, "another one is idle");
         assertThat(product.kubectl("get", "replicapool/lc", "-o", "jsonpath={.status.lastChange.reason}"))
-                .isEqualTo("LoadChanged");
+                // Or the cooldown after the change before had to end first.
+                .isIn("LoadChanged", "Continued");
     }
 
     @Test
@@ -263,7 +264,9 @@ class LoadIT {
                 product.namespace(),
                 Map.of("prom-0", address(0) + ":" + PORT, "prom-1", address(1) + ":" + PORT))) {
             product.awaitCondition("replicapool/prom", "LoadAvailable", "True Measured");
-            awaitSlots("prom", counts -> slots(counts, 1) == 256, "the idle one has all");
+            // Of 80 requests in a time to live, 30 go to the idle one until both are alike, and then each has half of
+            // the rest.
+            awaitSlots("prom", counts -> Math.abs(slots(counts, 1) - 176) <= 6, "55 of 80 to the idle one");
             product.await(
                     () -> product.kubectl("get", "trafficservice/prom", "-o", "jsonpath={.status.rate}"),
                     rate -> !rate.isEmpty() && Math.abs(Double.parseDouble(rate) - 80) <= 4,

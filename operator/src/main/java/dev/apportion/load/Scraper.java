@@ -7,6 +7,7 @@ import java.net.HttpURLConnection;
 import java.net.Inet6Address;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -85,8 +86,11 @@ public final class Scraper implements Source, AutoCloseable {
         return switch (target.place()) {
             case Target.Place.Nowhere(String reason) -> new Readout.Failed(reason);
             case Target.Place.At(InetSocketAddress address) -> {
-                URI uri = uri(address, scrape.path());
-                yield withinTime(uri, scrape);
+                try {
+                    yield withinTime(uri(address, scrape.path()), scrape);
+                } catch (URISyntaxException e) {
+                    yield new Readout.Failed("the path \"%s\" cannot stand in a URL".formatted(scrape.path()));
+                }
             }
         };
     }
@@ -179,13 +183,13 @@ public final class Scraper implements Source, AutoCloseable {
         };
     }
 
-    private static URI uri(InetSocketAddress address, String path) {
+    private static URI uri(InetSocketAddress address, String path) throws URISyntaxException {
         String host = address.getAddress().getHostAddress();
-        return URI.create("http://%s:%d%s"
+        return new URI("http://%s:%d%s"
                 .formatted(
                         address.getAddress() instanceof Inet6Address ? "[" + host + "]" : host,
                         address.getPort(),
-                        path.replaceAll("[\"<>\\\\^`{|}]", "")));
+                        path));
     }
 
     @Override

@@ -96,8 +96,7 @@ public record AdmittedPool(
     public record Behavior(
             Tolerance tolerance, OptionalInt cooldownSeconds, Optional<SlowStart> slowStart, int minReadyPercent) {
 
-        static final Behavior DEFAULT =
-                new Behavior(new Tolerance(0.1, 0.02, 1), OptionalInt.empty());
+        static final Behavior DEFAULT = new Behavior(new Tolerance(0.1, 0.02, 1), OptionalInt.empty());
 
         /** New replicas have their share at once, and readiness is believed. */
         public Behavior(Tolerance tolerance, OptionalInt cooldownSeconds) {

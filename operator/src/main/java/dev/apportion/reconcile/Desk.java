@@ -352,6 +352,11 @@ final class Desk {
         return Optional.ofNullable(changes.get(pool));
     }
 
+    /** Called when a pool is not admitted: its plan stays, and nothing is measured for it. */
+    void rest(Ref pool) {
+        loads.forget(pool);
+    }
+
     void forgetPlan(Ref pool) {
         checks.check(pool, Set.of());
         plans.remove(pool);

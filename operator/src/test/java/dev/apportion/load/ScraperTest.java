@@ -223,6 +223,17 @@ class ScraperTest {
         assertThat(failure()).endsWith("a line is malformed: \"in_flight three\"");
     }
 
+    @Test
+    void aPathThatIsNoneIsNamed() throws InterruptedException {
+        Map<String, Readout> found = new ConcurrentHashMap<>();
+        scraper.read(
+                new Method.Scrape("/a[1]%zz", SCRAPE.series()),
+                List.of(target()),
+                (target, readout) -> found.put(target.name(), readout));
+
+        assertThat(found).containsValue(new Readout.Failed("the path \"/a[1]%zz\" cannot stand in a URL"));
+    }
+
     /** One that accepts and never answers, one that refuses, and one without an address hold nobody up. */
     @Test
     void theOthersAreReadMeanwhile() throws Exception {
