@@ -206,7 +206,10 @@ final class Installation implements AutoCloseable {
                 .stdout()
                 .lines()
                 .filter(line -> !line.isBlank())
-                .forEach(line -> weights.put(line.split(" ")[0], Long.parseLong(line.split(" ")[1])));
+                .forEach(line -> {
+                    int space = line.indexOf(' ');
+                    weights.put(line.substring(0, space), Long.parseLong(line.substring(space + 1)));
+                });
         return weights;
     }
 
