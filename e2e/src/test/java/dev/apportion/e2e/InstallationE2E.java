@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -493,8 +494,8 @@ class InstallationE2E {
             World listed = World.of(cluster, "List", resolvers);
             List<World> worlds = List.of(wired, cached, listed);
             worlds.forEach(world -> cluster.newTrafficPods(world.namespace(), "web", 2));
-            String before =
-                    client.configMaps().withName("coredns").get().getData().get("Corefile");
+            String before = Objects.requireNonNull(
+                    client.configMaps().withName("coredns").get().getData().get("Corefile"));
             String forward = "%s {\n    errors\n    forward . %s\n%s}\n";
             String dns = installation.dns().replace(":53", "");
             setCorefile(
