@@ -41,7 +41,7 @@ public record Amount(@JsonValue String text) {
             case Integer number -> new Amount(number.toString());
             case Long number -> new Amount(number.toString());
             case BigInteger number -> new Amount(number.toString());
-            case Double number when Double.isFinite(number) -> throw new IllegalArgumentException(unquoted(number));
+            case Double number when number <= MAX.doubleValue() -> throw new IllegalArgumentException(unquoted(number));
             default -> throw new IllegalArgumentException(Rules.AMOUNT_MESSAGE);
         };
     }
