@@ -174,11 +174,6 @@ final class Installation implements AutoCloseable {
         return servers;
     }
 
-    /** Applies manifests. */
-    void apply(Kubectl where, String manifests) {
-        where.runWith(manifests, "apply", "-f", "-").orThrow();
-    }
-
     /** A condition, as {@code True Reason: message}; empty while there is none. */
     String condition(Kubectl where, String resource, String type) {
         return where.run(

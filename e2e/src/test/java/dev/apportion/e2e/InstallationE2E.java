@@ -67,10 +67,10 @@ class InstallationE2E {
     /** A zone, a pool over the Service {@code web} of a namespace, and its service {@code www.NAME.example}. */
     private record World(String name, Kubectl kubectl, String namespace) {
 
-        private static final String MANIFEST = """
+        private static final String ZONE = """
             apiVersion: apportion.dev/v1alpha1
             kind: DNSZone
-            metadata: {name: NAME, namespace: apportion-system}
+            metadata: {name: NAME}
             spec:
               domain: NAME.example
               ttlSeconds: 5
@@ -78,7 +78,9 @@ class InstallationE2E {
               coreDNS: {answers: MODE}
               verifyAt: {service: {name: apportion-dns, port: 53}}
               RESOLVERS
-            ---
+            """;
+
+        private static final String SERVICE = """
             apiVersion: apportion.dev/v1alpha1
             kind: ReplicaPool
             metadata: {name: NAME}
@@ -93,15 +95,10 @@ class InstallationE2E {
         static World of(Cluster cluster, String mode, String resolvers) {
             String namespace = cluster.newNamespace();
             World world = new World("e2e-" + NAMES.incrementAndGet(), cluster.kubectl(namespace), namespace);
-            world.kubectl
-                    .runWith(
-                            MANIFEST.replace("NAME", world.name)
-                                    .replace("MODE", mode)
-                                    .replace("RESOLVERS", resolvers),
-                            "apply",
-                            "-f",
-                            "-")
-                    .orThrow();
+            apply(
+                    cluster.kubectl(Installation.NAMESPACE),
+                    ZONE.replace("NAME", world.name).replace("MODE", mode).replace("RESOLVERS", resolvers));
+            apply(world.kubectl, SERVICE.replace("NAME", world.name));
             return world;
         }
 
@@ -147,6 +144,10 @@ class InstallationE2E {
         assertThat(then).isNotEqualTo(now).doesNotContain("minReadyPercent:");
         Files.writeString(pools, then);
         return chart;
+    }
+
+    private static void apply(Kubectl where, String manifests) {
+        where.runWith(manifests, "apply", "-f", "-").orThrow();
     }
 
     private Tally slots(DnsServer server, World world) {
@@ -402,8 +403,9 @@ class InstallationE2E {
 
     /** What the operator says of its own start. */
     private String started(String pod) {
-        Matcher ready = Pattern.compile("Started.*")
-                .matcher(installation.kubectl().run("logs", pod).orThrow().stdout());
+        String log = installation.kubectl().run("logs", pod).orThrow().stdout();
+        Matcher ready = Pattern.compile("Started.*").matcher(log);
+        assertThat(log).as("the AOT cache is used").doesNotContain("[aot]");
         assertThat(ready.find()).isTrue();
         return ready.group();
     }
@@ -413,13 +415,13 @@ class InstallationE2E {
     void aTenantPublishesNothingInAZoneThatDoesNotAllowItsNamespace() {
         String tenant = cluster.newNamespace();
         Kubectl kubectl = cluster.kubectl(tenant);
-        installation.apply(installation.kubectl(), """
+        apply(installation.kubectl(), """
             apiVersion: apportion.dev/v1alpha1
             kind: DNSZone
             metadata: {name: closed}
             spec: {domain: closed.example, coreDNS: {}, verifyAt: {service: {name: apportion-dns, port: 53}}}
             """);
-        installation.apply(kubectl, """
+        apply(kubectl, """
             apiVersion: apportion.dev/v1alpha1
             kind: ReplicaPool
             metadata: {name: intruder}
@@ -453,32 +455,32 @@ class InstallationE2E {
         for (Path example : examples().toList()) {
             String namespace = cluster.newNamespace();
             Kubectl kubectl = cluster.kubectl(namespace);
-            String manifests = manifests(example)
-                    .replaceAll("namespace: web\\b", "namespace: " + namespace)
-                    .replaceAll("namespace: dns\\b", "namespace: " + Installation.NAMESPACE);
-            installation.apply(kubectl, manifests);
+            Map<Boolean, List<String>> manifests = manifests(example)
+                    .map(manifest -> manifest.replaceAll("namespace: web\\b", "namespace: " + namespace)
+                            .replaceAll("namespace: dns\\b", "namespace: " + Installation.NAMESPACE))
+                    .collect(Collectors.partitioningBy(manifest -> manifest.contains("kind: DNSZone")));
+            String zones = String.join("\n---\n", manifests.get(true));
+            apply(installation.kubectl(), zones);
+            apply(kubectl, String.join("\n---\n", manifests.get(false)));
             Command.Result waited =
                     kubectl.run("wait", "--for=condition=Ready", "--timeout=60s", "trafficservices", "--all");
             assertThat(waited.exitCode()).as(example + ": " + waited).isZero();
-            kubectl.runWith(manifests, "delete", "--ignore-not-found", "-f", "-")
-                    .orThrow();
+            installation.kubectl().runWith(zones, "delete", "-f", "-").orThrow();
             cluster.deleteNamespace(namespace);
         }
     }
 
-    private static String manifests(Path folder) throws IOException {
+    /** The documents of an example. */
+    private static Stream<String> manifests(Path folder) throws IOException {
+        StringBuilder all = new StringBuilder();
         try (Stream<Path> files = Files.list(folder)) {
-            return files.filter(file -> file.toString().endsWith(".yaml"))
+            for (Path file : files.filter(file -> file.toString().endsWith(".yaml"))
                     .sorted()
-                    .map(file -> {
-                        try {
-                            return Files.readString(file);
-                        } catch (IOException e) {
-                            throw new UncheckedIOException(e);
-                        }
-                    })
-                    .collect(Collectors.joining("\n---\n"));
+                    .toList()) {
+                all.append(Files.readString(file)).append("\n---\n");
+            }
         }
+        return Pattern.compile("(?m)^---$").splitAsStream(all).filter(document -> document.contains("kind:"));
     }
 
     /** The cluster's own CoreDNS forwards a domain as the chart's README says, another one through its cache, and a third one shuffled. */
