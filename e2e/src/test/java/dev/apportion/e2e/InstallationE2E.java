@@ -62,9 +62,6 @@ class InstallationE2E {
     @SuppressWarnings("NullAway.Init") // set before all tests
     private Cluster cluster;
 
-    @SuppressWarnings("NullAway.Init") // set before all tests
-    private List<DnsServer> servers;
-
     /** A zone, a pool over the Service {@code web} of a namespace, and its service {@code www.NAME.example}. */
     private record World(String name, Kubectl kubectl, String namespace) {
 
@@ -123,6 +120,7 @@ class InstallationE2E {
 
         private final Thread thread;
         private final AtomicInteger answered = new AtomicInteger();
+        private final AtomicInteger lost = new AtomicInteger();
         private final Set<String> outcomes = ConcurrentHashMap.newKeySet();
         private volatile boolean stopped;
 
@@ -133,8 +131,8 @@ class InstallationE2E {
                         Tally tally = resolver.slots(dns, world.question());
                         answered.addAndGet((int) tally.total());
                         outcomes.addAll(tally.counts().keySet());
-                    } catch (UncheckedIOException | AssertionError e) {
-                        outcomes.add(String.valueOf(e.getMessage()));
+                    } catch (UncheckedIOException e) {
+                        lost.incrementAndGet();
                     }
                 }
             });
@@ -146,9 +144,12 @@ class InstallationE2E {
 
         /** Fails if anything but addresses came, or another one than these, if any are given. */
         void check(String during, Collection<String> addresses) {
-            System.out.printf("During %s: %d answers, %s%n", during, answered.get(), outcomes);
+            System.out.printf(
+                    "During %s: %d answers, %s; %d questions lost%n", during, answered.get(), outcomes, lost.get());
             assertThat(answered).hasValueGreaterThan(256);
             assertThat(outcomes).allMatch(outcome -> outcome.matches("[0-9.]+"));
+            // A datagram on its way to a server that ends is lost, and every resolver asks again.
+            assertThat(lost.get()).isLessThan(1 + answered.get() / 1000);
             if (!addresses.isEmpty()) {
                 assertThat(outcomes).containsExactlyInAnyOrderElementsOf(addresses);
             }
@@ -169,7 +170,6 @@ class InstallationE2E {
     void install(Cluster given, @TempDir Path folder) throws IOException {
         cluster = given;
         installation = Installation.of(given, folder.resolve("helm"), before(folder));
-        servers = installation.servers();
     }
 
     @AfterAll
@@ -203,7 +203,7 @@ class InstallationE2E {
     }
 
     private void awaitAnswers(World world, Collection<String> addresses) {
-        for (DnsServer server : servers) {
+        for (DnsServer server : installation.servers()) {
             installation.await(
                     () -> slots(server, world).counts().keySet(),
                     found -> found.equals(new TreeSet<>(addresses)),
@@ -232,8 +232,6 @@ class InstallationE2E {
                 installation.release(Chart.FOLDER);
                 asking.check("an upgrade", addresses(client));
             }
-            servers = installation.servers();
-
             assertThat(explain("replicapool.spec.behavior")).contains("minReadyPercent");
             installation.awaitCondition(world.kubectl(), "trafficservice/" + world.name(), "Ready", "True");
         }
@@ -296,6 +294,7 @@ class InstallationE2E {
                         .findFirst()
                         .orElseThrow();
                 String address = victim.getStatus().getPodIP();
+                List<DnsServer> servers = installation.servers();
                 long start = System.nanoTime();
                 client.resource(victim).withGracePeriod(0).delete();
                 for (DnsServer server : servers) {
@@ -323,7 +322,7 @@ class InstallationE2E {
         try (KubernetesClient client = cluster.client(world.namespace());
                 PodDeaths deaths = PodDeaths.watch(client)) {
             awaitAnswers(world, addresses(client));
-            try (StaleAnswers answers = StaleAnswers.watch(servers, world.question(), deaths)) {
+            try (StaleAnswers answers = StaleAnswers.watch(installation.servers(), world.question(), deaths)) {
                 world.kubectl().run("rollout", "restart", "deployment/web").orThrow();
                 Thread.sleep(500);
                 pods.awaitReady();
@@ -386,7 +385,7 @@ class InstallationE2E {
                 found.getMetadata().getAnnotations().put("apportion.dev/capacity", "300");
                 return found;
             });
-            for (DnsServer server : servers) {
+            for (DnsServer server : installation.servers()) {
                 installation.await(
                         () -> Set.copyOf(slots(server, world).counts().values()), Set.of(192L, 64L)::equals, "3 to 1");
             }
@@ -471,7 +470,7 @@ class InstallationE2E {
         installation.awaitCondition(installation.kubectl(), "dnszone/closed", "Ready", "True");
         String said = installation.awaitCondition(kubectl, "trafficservice/intruder", "ResolvedRefs", "False");
         assertThat(said).contains("closed");
-        for (DnsServer server : servers) {
+        for (DnsServer server : installation.servers()) {
             assertThat(server.ask(Question.of("www.closed.example", Type.A)).rcode())
                     .isEqualTo("NXDOMAIN");
         }
