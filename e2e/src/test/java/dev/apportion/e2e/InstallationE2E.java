@@ -27,6 +27,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -285,9 +286,10 @@ class InstallationE2E {
     @Order(4)
     void aPodThatIsKilledIsGoneWithinASecond() {
         World world = World.of(cluster, "Single", "");
-        cluster.newTrafficPods(world.namespace(), "web", 3);
+        TrafficPods pods = cluster.newTrafficPods(world.namespace(), "web", 3);
         try (KubernetesClient client = cluster.client(world.namespace())) {
             for (int round = 1; round <= 3; round++) {
+                pods.awaitReady();
                 awaitAnswers(world, addresses(client));
                 Pod victim = client.pods().withLabel("app", "web").list().getItems().stream()
                         .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null)
@@ -342,7 +344,7 @@ class InstallationE2E {
 
     @Test
     @Order(6)
-    void anotherLeadsSoonAfterTheLeaderIsDeletedAndNoChangeIsLost() {
+    void anotherLeadsSoonAfterTheLeaderIsDeletedAndNoChangeIsLost() throws InterruptedException {
         World world = World.of(cluster, "Single", "");
         cluster.newTrafficPods(world.namespace(), "web", 2);
         try (KubernetesClient client = cluster.client(world.namespace());
@@ -356,13 +358,10 @@ class InstallationE2E {
                     .getMetadata()
                     .getName();
             AtomicInteger capacity = new AtomicInteger(100);
+            AtomicBoolean enough = new AtomicBoolean();
             Thread changing = Thread.ofPlatform().daemon().start(() -> {
-                while (!Thread.currentThread().isInterrupted()) {
-                    String declared = Integer.toString(capacity.addAndGet(10));
-                    client.pods().withName(pod).edit(found -> {
-                        found.getMetadata().getAnnotations().put("apportion.dev/capacity", declared);
-                        return found;
-                    });
+                while (!enough.get()) {
+                    declare(client, pod, capacity.addAndGet(10));
                 }
             });
             String leader = installation.leader();
@@ -379,12 +378,9 @@ class InstallationE2E {
                     "Another operator led %d ms after the leader's pod was deleted%n",
                     since(start).toMillis());
             assertThat(since(start)).isLessThan(Duration.ofSeconds(5));
-            changing.interrupt();
-
-            client.pods().withName(pod).edit(found -> {
-                found.getMetadata().getAnnotations().put("apportion.dev/capacity", "300");
-                return found;
-            });
+            enough.set(true);
+            changing.join();
+            declare(client, pod, 300);
             for (DnsServer server : installation.servers()) {
                 installation.await(
                         () -> Set.copyOf(slots(server, world).counts().values()), Set.of(192L, 64L)::equals, "3 to 1");
@@ -395,6 +391,13 @@ class InstallationE2E {
                     .orThrow();
         }
         world.end(cluster, installation);
+    }
+
+    private static void declare(KubernetesClient client, String pod, int capacity) {
+        client.pods().withName(pod).edit(found -> {
+            found.getMetadata().getAnnotations().put("apportion.dev/capacity", Integer.toString(capacity));
+            return found;
+        });
     }
 
     @Test
