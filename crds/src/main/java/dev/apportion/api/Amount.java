@@ -14,13 +14,10 @@ import java.math.BigInteger;
 public record Amount(@JsonValue String text) {
 
     private static final int MAX_LENGTH = 24;
-    private static final String NEGATIVE_MESSAGE =
-            "must not be negative: write a quantity up to 1e12, for example 120, or \"0.5\" or \"500m\" for a half";
     private static final BigDecimal MAX = new BigDecimal("1e12");
 
     /** @throws IllegalArgumentException if the text is no quantity, or out of range */
     public Amount {
-        Rules.require(!text.startsWith("-"), NEGATIVE_MESSAGE);
         Rules.require(
                 text.length() <= MAX_LENGTH
                         && Rules.isAmount(text)
@@ -48,7 +45,7 @@ public record Amount(@JsonValue String text) {
 
     private static String unquoted(double number) {
         return number < 0
-                ? NEGATIVE_MESSAGE
+                ? Rules.AMOUNT_MESSAGE
                 : "must stand in quotes, since it is written with a fraction or an exponent: \"%s\""
                         .formatted(new BigDecimal(Double.toString(number))
                                 .stripTrailingZeros()

@@ -48,9 +48,9 @@ class AmountTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"-1", "-0.5", "\"-5\"", "\"-500m\""})
-    void aNegativeNumberIsCalledSo(String json) {
+    void aNegativeNumberIsToldItsRange(String json) {
         assertThatThrownBy(() -> new ObjectMapper().readValue(json, Amount.class))
-                .hasMessageContaining("must not be negative");
+                .hasMessageContaining("must be a quantity from 0 to 1e12");
     }
 
     @Test
