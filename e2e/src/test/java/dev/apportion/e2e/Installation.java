@@ -12,6 +12,7 @@ import io.fabric8.kubernetes.api.model.NodeAddress;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
@@ -102,7 +103,8 @@ final class Installation implements AutoCloseable {
                         "--set",
                         "coredns.resources.requests.cpu=20m,resources.requests.cpu=20m",
                         "--set",
-                        "operator.verifyInterval=PT2S,operator.resolverInterval=PT5S",
+                        "operator.verifyInterval=PT2S,operator.resolverInterval=PT5S,rbac.keysNamespaces={%s}"
+                                .formatted(NAMESPACE),
                         "--wait",
                         "--timeout",
                         PATIENCE.toSeconds() + "s")
@@ -210,6 +212,8 @@ final class Installation implements AutoCloseable {
 
     <T> T await(Callable<T> value, Predicate<T> wanted, String what) {
         return Awaitility.await(what)
+                // A port of a node may not lead anywhere yet.
+                .ignoreExceptionsInstanceOf(UncheckedIOException.class)
                 .atMost(PATIENCE)
                 .pollInterval(Duration.ofMillis(100))
                 .until(value, wanted);
