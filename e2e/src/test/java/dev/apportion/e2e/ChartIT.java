@@ -112,7 +112,12 @@ class ChartIT {
     @AfterEach
     void removeAll() {
         helm.run("uninstall", RELEASE, "--namespace", kubectl.namespace(), "--ignore-not-found");
-        kubectl.run("delete", "crd", "-l", "app.kubernetes.io/part-of=apportion");
+        kubectl("delete", "crd", "-l", "app.kubernetes.io/part-of=apportion", "--wait=false");
+        // Mostly it is a matter of seconds; at times the API server takes more than a minute.
+        Awaitility.await("the end of the definitions")
+                .atMost(Duration.ofMinutes(3))
+                .until(() -> kubectl("get", "crd", "-l", "app.kubernetes.io/part-of=apportion", "-o", "name")
+                        .isBlank());
         server.deleteNamespace(kubectl.namespace());
     }
 
