@@ -140,6 +140,6 @@ class HealthIT {
                 "get",
                 "replicapool/health",
                 "-o",
-                "jsonpath={.status.replicas[?(@.name==\"%s\")].because}".formatted(replica));
+                "jsonpath={.status.rows[?(@.name==\"%s\")].because}".formatted(replica));
     }
 }
