@@ -102,8 +102,10 @@ class HealthIT {
                     "An endpoint that stopped was out of the answers after %d ms (two checks, 1 s apart)%n",
                     gone.toMillis());
             assertThat(gone).isLessThan(Duration.ofSeconds(4));
-            assertThat(because(product, "d"))
-                    .contains("fails its health check: 127.0.1.4:" + port + ": Connection refused");
+            product.await(
+                    () -> because(product, "d"),
+                    text -> text.contains("fails its health check: 127.0.1.4:" + port + ": Connection refused"),
+                    "why d is out");
 
             // Who starts anew has asked nobody, and lets in nobody who is out.
             product.stopOperator();
