@@ -54,7 +54,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ChartIT {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
     private static final String RELEASE = "shop";
 
     /** What the chart calls the operator and what belongs to it. */
@@ -402,7 +402,9 @@ class ChartIT {
             """, "create", "-f", "-").orThrow();
         Awaitility.await("the policy is in force")
                 .atMost(PATIENCE)
-                .untilAsserted(() -> assertThat(patched("{\"metadata\":{\"labels\":{\"app\":\"web\"}}}"))
+                // Another label each time: before the policy is in force, the change is made.
+                .untilAsserted(() -> assertThat(patched(
+                                "{\"metadata\":{\"labels\":{\"app\":\"web-%d\"}}}".formatted(System.nanoTime())))
                         .contains("may not change the labels"));
         assertThat(patched("{\"metadata\":{\"annotations\":{\"apportion.dev/serial\":\"1\"}}}"))
                 .isEmpty();
