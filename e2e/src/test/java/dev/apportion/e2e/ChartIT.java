@@ -37,12 +37,9 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -51,7 +48,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * The chart is installed, upgraded and uninstalled in a namespace that enforces the Pod Security standard "restricted". It has an
  * API server of its own, because definitions belong to the whole cluster.
  */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ChartIT {
 
     private static final Duration PATIENCE = Duration.ofMinutes(1);
@@ -78,10 +74,10 @@ class ChartIT {
         spec: {zoneRef: {name: charted}, hostname: www.charted.example, poolRef: {name: charted}}
         """;
 
-    @SuppressWarnings("NullAway.Init") // set before all tests
+    @SuppressWarnings("NullAway.Init") // set before each test
     private ApiServer server;
 
-    @SuppressWarnings("NullAway.Init") // set before all tests
+    @SuppressWarnings("NullAway.Init") // set before each test
     private Helm helm;
 
     @SuppressWarnings("NullAway.Init") // set before each test
@@ -89,36 +85,20 @@ class ChartIT {
 
     private Path folder = Path.of("");
 
-    @BeforeAll
+    /** A server for each test: definitions are kept by an uninstallation, and their deletion may take minutes. */
+    @BeforeEach
     void startServer(@TempDir Path temporary) throws IOException {
         folder = temporary;
         server = ApiServer.start(ToolCache.ofThisUser());
         helm = Helm.in(temporary).against(server);
-    }
-
-    @AfterAll
-    void stopServer() {
-        server.close();
-    }
-
-    @BeforeEach
-    void makeNamespace() {
         String namespace = server.newNamespace();
         kubectl = server.kubectl(namespace);
         kubectl("label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted");
     }
 
-    /** Definitions are kept; the next test starts without. */
     @AfterEach
-    void removeAll() {
-        helm.run("uninstall", RELEASE, "--namespace", kubectl.namespace(), "--ignore-not-found");
-        kubectl("delete", "crd", "-l", "app.kubernetes.io/part-of=apportion", "--wait=false");
-        // Mostly it is a matter of seconds; at times the API server takes more than a minute.
-        Awaitility.await("the end of the definitions")
-                .atMost(Duration.ofMinutes(3))
-                .until(() -> kubectl("get", "crd", "-l", "app.kubernetes.io/part-of=apportion", "-o", "name")
-                        .isBlank());
-        server.deleteNamespace(kubectl.namespace());
+    void stopServer() {
+        server.close();
     }
 
     private String kubectl(String... arguments) {
