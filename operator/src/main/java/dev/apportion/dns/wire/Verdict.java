@@ -15,6 +15,9 @@ public sealed interface Verdict {
     /** It answers, but something else. */
     record Lags(List<Difference> differences) implements Verdict {}
 
+    /** It answers the right addresses, but does not draw them by their weights. */
+    record IgnoresWeights(List<Difference> differences) implements Verdict {}
+
     /** It does not answer. */
     record Silent(String reason) implements Verdict {}
 
