@@ -21,6 +21,8 @@ public enum DebianPackage {
     BIND("bind9", "named"),
     DNSPERF("dnsperf", "dnsperf"),
     GCC("gcc", "gcc"),
+    POWERDNS("pdns-backend-sqlite3", "pdns_server"),
+    SQLITE("sqlite3", "sqlite3"),
     UNBOUND("unbound", "unbound");
 
     // Once in a run is enough: what could not be installed for one test cannot be for the next.

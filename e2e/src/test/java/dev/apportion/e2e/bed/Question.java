@@ -9,6 +9,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.random.RandomGenerator;
+import org.xbill.DNS.ClientSubnetOption;
 import org.xbill.DNS.DClass;
 import org.xbill.DNS.Flags;
 import org.xbill.DNS.Message;
@@ -25,40 +26,46 @@ import org.xbill.DNS.Type;
  * @param id the id of the message; empty: a random one
  * @param source the address that the question comes from; empty: the system's choice
  * @param tcp whether it goes by TCP; by UDP a truncated answer is returned as it is
- * @param edns whether it has an OPT record (payload 1232, no options)
+ * @param edns whether it has an OPT record (payload 1232)
+ * @param client on whose behalf it is asked (EDNS Client Subnet); empty: nobody's
  * @param timeout how long to wait for the answer
  */
 public record Question(
-        String name, int type, OptionalInt id, Optional<String> source, boolean tcp, boolean edns, Duration timeout) {
+        String name, int type, OptionalInt id, Optional<String> source, boolean tcp, boolean edns, Optional<String> client, Duration timeout) {
 
     private static final Duration USUAL = Duration.ofSeconds(5);
     // The payload size that avoids fragments; DNS flag day 2020.
     private static final int PAYLOAD = 1232;
 
     public static Question of(String name, int type) {
-        return new Question(name, type, OptionalInt.empty(), Optional.empty(), false, false, USUAL);
+        return new Question(name, type, OptionalInt.empty(), Optional.empty(), false, false, Optional.empty(), USUAL);
     }
 
     /** With the id of the message, 0 to 65535. */
     public Question withId(int chosen) {
-        return new Question(name, type, OptionalInt.of(chosen), source, tcp, edns, timeout);
+        return new Question(name, type, OptionalInt.of(chosen), source, tcp, edns, client, timeout);
     }
 
     /** From a local address, such as 127.0.0.2. */
     public Question from(String address) {
-        return new Question(name, type, id, Optional.of(address), tcp, edns, timeout);
+        return new Question(name, type, id, Optional.of(address), tcp, edns, client, timeout);
     }
 
     public Question overTcp() {
-        return new Question(name, type, id, source, true, edns, timeout);
+        return new Question(name, type, id, source, true, edns, client, timeout);
     }
 
     public Question withEdns() {
-        return new Question(name, type, id, source, tcp, true, timeout);
+        return new Question(name, type, id, source, tcp, true, client, timeout);
+    }
+
+    /** On behalf of a client with this address (EDNS Client Subnet, RFC 7871). */
+    public Question onBehalfOf(String address) {
+        return new Question(name, type, id, source, tcp, true, Optional.of(address), timeout);
     }
 
     public Question within(Duration limit) {
-        return new Question(name, type, id, source, tcp, edns, limit);
+        return new Question(name, type, id, source, tcp, edns, client, limit);
     }
 
     /** With each letter of the name in a case of its own, as resolvers do that guard against forgery ("0x20"). */
@@ -67,7 +74,7 @@ public record Question(
         for (char c : name.toLowerCase(Locale.ROOT).toCharArray()) {
             mixed.append(random.nextBoolean() ? Character.toUpperCase(c) : c);
         }
-        return new Question(mixed.toString(), type, id, source, tcp, edns, timeout);
+        return new Question(mixed.toString(), type, id, source, tcp, edns, client, timeout);
     }
 
     /**
@@ -81,7 +88,14 @@ public record Question(
         resolver.setTCP(tcp);
         resolver.setIgnoreTruncation(true);
         if (edns) {
-            resolver.setEDNS(0, PAYLOAD, 0, List.of());
+            InetAddress subnet = client.map(InetAddress::ofLiteral).orElse(null);
+            resolver.setEDNS(
+                    0,
+                    PAYLOAD,
+                    0,
+                    subnet == null
+                            ? List.of()
+                            : List.of(new ClientSubnetOption(subnet.getAddress().length * Byte.SIZE, subnet)));
         } else {
             resolver.setEDNS(-1);
         }
@@ -99,6 +113,7 @@ public record Question(
     public String toString() {
         return name + " " + Type.string(type) + (id.isPresent() ? " id " + id.getAsInt() : "")
                 + source.map(address -> " from " + address).orElse("") + (tcp ? " by TCP" : "")
-                + (edns ? " with EDNS" : "");
+                + (edns ? " with EDNS" : "")
+                + client.map(address -> " on behalf of " + address).orElse("");
     }
 }
