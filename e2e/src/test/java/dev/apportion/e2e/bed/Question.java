@@ -31,7 +31,14 @@ import org.xbill.DNS.Type;
  * @param timeout how long to wait for the answer
  */
 public record Question(
-        String name, int type, OptionalInt id, Optional<String> source, boolean tcp, boolean edns, Optional<String> client, Duration timeout) {
+        String name,
+        int type,
+        OptionalInt id,
+        Optional<String> source,
+        boolean tcp,
+        boolean edns,
+        Optional<String> client,
+        Duration timeout) {
 
     private static final Duration USUAL = Duration.ofSeconds(5);
     // The payload size that avoids fragments; DNS flag day 2020.
