@@ -18,11 +18,7 @@ import picocli.CommandLine.Spec;
         name = "plan",
         description = "Computes what would be published, from manifests alone.",
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {
-            "0:everything is accepted",
-            "1:some resource is rejected, or would not fit into its ConfigMaps",
-            "2:the input cannot be read"
-        })
+        exitCodeList = {"0:everything is accepted", "1:some resource is rejected", "2:the input cannot be read"})
 final class PlanCommand implements Callable<Integer> {
 
     /** The forms of the output. */
@@ -54,7 +50,7 @@ final class PlanCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         Plan plan;
         try {
-            plan = Plan.of(Manifests.read(paths), zone -> Optional.empty()).withWhatDoesNotFit();
+            plan = Plan.of(Manifests.read(paths), zone -> Optional.empty());
         } catch (ManifestException e) {
             spec.commandLine().getErr().println(e.getMessage());
             return CommandLine.ExitCode.USAGE;

@@ -9,12 +9,12 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 
 /** Folders of short life. */
-public final class Folders {
+final class Folders {
 
     private Folders() {}
 
     /** Deletes a folder with all that is in it; one that is not there is no error. */
-    public static void delete(Path folder) throws IOException {
+    static void delete(Path folder) throws IOException {
         try {
             Files.walkFileTree(folder, new SimpleFileVisitor<>() {
                 @Override

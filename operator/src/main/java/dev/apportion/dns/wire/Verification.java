@@ -235,8 +235,7 @@ public final class Verification {
                         addresses(message, check.question().type());
                 yield failure.isEmpty() && addresses.equals(expected)
                         ? Optional.empty()
-                        : Optional.of(
-                                difference(check, text(expected), failure.orElseGet(() -> text(addresses)), false));
+                        : Optional.of(difference(check, text(expected), failure.orElseGet(() -> text(addresses))));
             }
             case Expected.Generation(Optional<Serial> expected) -> {
                 Optional<Long> serial = serial(message);
@@ -249,15 +248,13 @@ public final class Verification {
                                 check,
                                 expected.map(wanted -> "the serial " + wanted).orElse("an authoritative answer"),
                                 failure.orElseGet(() -> serial.map(found -> "the serial " + found)
-                                        .orElse("no SOA")),
-                                failure.isEmpty() && expected.isPresent() && serial.isPresent()));
+                                        .orElse("no SOA"))));
             }
         };
     }
 
-    private static Verdict.Difference difference(Check check, String expected, String observed, boolean isOtherFile) {
-        return new Verdict.Difference(
-                check.host(), check.stream(), text(check.question()), expected, observed, isOtherFile);
+    private static Verdict.Difference difference(Check check, String expected, String observed) {
+        return new Verdict.Difference(check.host(), check.stream(), text(check.question()), expected, observed);
     }
 
     /** The serial of the zone that was asked for. */

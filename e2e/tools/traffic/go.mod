@@ -1,3 +1,0 @@
-module apportion.dev/tools/traffic
-
-go 1.26.0
