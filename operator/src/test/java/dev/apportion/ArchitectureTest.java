@@ -3,6 +3,7 @@ package dev.apportion;
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.type;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
@@ -13,6 +14,7 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import dev.apportion.allocation.Sample;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.LocalDateTime;
@@ -59,6 +61,30 @@ class ArchitectureTest {
                     "dev.apportion.allocation..",
                     "dev.apportion.reconcile..",
                     "dev.apportion.cli..");
+
+    /** It measures; what follows from that is decided elsewhere. */
+    @ArchTest
+    static final ArchRule loadKnowsHttpAndTheMetricsApi = classes()
+            .that()
+            .resideInAPackage("dev.apportion.load..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage(
+                    "dev.apportion.load..",
+                    "dev.apportion.allocation..",
+                    JDK,
+                    ANNOTATIONS,
+                    "javax.net.ssl..",
+                    "org.slf4j..",
+                    "com.fasterxml.jackson..",
+                    "io.fabric8.kubernetes..");
+
+    @ArchTest
+    static final ArchRule measuringNeedsSamplesOnlyOfTheAllocation = noClasses()
+            .that()
+            .resideInAPackage("dev.apportion.load..")
+            .should()
+            .dependOnClassesThat(resideInAPackage("dev.apportion.allocation..").and(not(type(Sample.class))));
 
     @ArchTest
     static final ArchRule onlyReconcileAndTheCommandLineSeeTheApi = noClasses()

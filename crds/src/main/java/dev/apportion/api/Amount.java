@@ -38,8 +38,18 @@ public record Amount(@JsonValue String text) {
             case Integer number -> new Amount(number.toString());
             case Long number -> new Amount(number.toString());
             case BigInteger number -> new Amount(number.toString());
+            case Double number when number <= MAX.doubleValue() -> throw new IllegalArgumentException(unquoted(number));
             default -> throw new IllegalArgumentException(Rules.AMOUNT_MESSAGE);
         };
+    }
+
+    private static String unquoted(double number) {
+        return number < 0
+                ? Rules.AMOUNT_MESSAGE
+                : "must stand in quotes, since it is written with a fraction or an exponent: \"%s\""
+                        .formatted(new BigDecimal(Double.toString(number))
+                                .stripTrailingZeros()
+                                .toPlainString());
     }
 
     /** The number. */

@@ -257,6 +257,13 @@ public record ReplicaPoolSpec(
             @Default("5")
             Integer intervalSeconds,
 
+            @JsonPropertyDescription(
+                    "How long a replica may take to answer, in seconds, from the connection on; later is a failure.")
+            @Min(1)
+            @Max(60)
+            @Default("1")
+            Integer timeoutSeconds,
+
             @JsonPropertyDescription("The number of failures in a row after which a replica is not ready.")
             @Min(1)
             @Max(100)
@@ -273,6 +280,7 @@ public record ReplicaPoolSpec(
 
         public HealthCheck {
             intervalSeconds = requireNonNullElse(intervalSeconds, 5);
+            timeoutSeconds = requireNonNullElse(timeoutSeconds, 1);
             unhealthyAfter = requireNonNullElse(unhealthyAfter, 3);
             healthyAfter = requireNonNullElse(healthyAfter, 2);
             Rules.require((http == null) != (tcp == null), ONE_KIND);
@@ -288,12 +296,31 @@ public record ReplicaPoolSpec(
             @Default("/")
             @Size(max = 1024)
             @Pattern(Rules.PATH_PATTERN)
-            String path) {
+            String path,
+
+            @JsonPropertyDescription("HTTPS encrypts the connection; the certificate is not looked at.")
+            @Default("HTTP")
+            Scheme scheme,
+
+            @JsonPropertyDescription(
+                    "The host name that is asked for: the Host header, and with HTTPS the name in the handshake (SNI)."
+                            + " Without it, the address is.")
+            @Size(max = 253)
+            @Pattern(Rules.SUBDOMAIN_PATTERN)
+            @Nullable
+            String host) {
 
         public HttpCheck {
             Rules.required(port, "port");
             path = requireNonNullElse(path, "/");
+            scheme = requireNonNullElse(scheme, Scheme.HTTP);
         }
+    }
+
+    /** Whether a check is encrypted. */
+    public enum Scheme {
+        HTTP,
+        HTTPS
     }
 
     /** A check by a connection. */
@@ -367,7 +394,7 @@ public record ReplicaPoolSpec(
 
     /** The pods' own metrics as a source of load. */
     public record Scrape(
-            @JsonPropertyDescription("The container's port, by name or number.")
+            @JsonPropertyDescription("The port's number or name in the Service.")
             @Required
             @SchemaFrom(type = IntOrString.class)
             @ValidationRule(value = Rules.PORT, message = Rules.PORT_MESSAGE)

@@ -28,16 +28,19 @@ class ManifestsTest {
 
     @Test
     void manifestsAreThoseOfTheTypes() throws IOException {
-        Path folder = Path.of("").toRealPath();
+        Path crds = Path.of("").toRealPath();
         SortedMap<String, String> generated = Manifests.generate();
-        if ("write".equals(System.getProperty("apportion.manifests"))) {
-            for (Map.Entry<String, String> manifest : generated.entrySet()) {
-                Files.writeString(folder.resolve(manifest.getKey()), manifest.getValue());
+        // A chart holds all its files itself: links are lost on some of the ways that charts go.
+        for (Path folder : List.of(crds, crds.resolveSibling("charts/apportion/files/crds"))) {
+            if ("write".equals(System.getProperty("apportion.manifests"))) {
+                for (Map.Entry<String, String> manifest : generated.entrySet()) {
+                    Files.writeString(folder.resolve(manifest.getKey()), manifest.getValue());
+                }
             }
+            assertThat(committed(folder))
+                    .as("manifests in %s; to write them, run: %s", folder, WRITE)
+                    .isEqualTo(generated);
         }
-        assertThat(committed(folder))
-                .as("manifests in %s; to write them, run: %s", folder, WRITE)
-                .isEqualTo(generated);
     }
 
     @ParameterizedTest

@@ -50,7 +50,7 @@ class TolerantReaderTest {
         {sites: [{name: a, concurrency: 1.5}]}         | spec.sites[0].concurrency: 1.5 must be a whole number
         {sites: [{name: a, concurrency: '5'}]}         | spec.sites[0].concurrency: "5" must be a whole number
         {sites: [{name: a, capacity: abc}]}            | spec.sites[0].capacity: "abc" must be a quantity
-        {sites: [{name: a, capacity: 0.5}]}            | spec.sites[0].capacity: 0.5 must be a quantity
+        {sites: [{name: a, capacity: 0.5}]}            | spec.sites[0].capacity: 0.5 must stand in quotes
         {sites: [{name: a, capacity: 1.0e+99}]}        | spec.sites[0].capacity: 1.0E99 must be a quantity
         {sites: [{name: a, capacity: 0}]}              | spec.sites[0].capacity: "0" must be a quantity above 0
         {sites: [{name: a, capacity: .nan}]}           | spec.sites[0].capacity: "NaN" must be a quantity

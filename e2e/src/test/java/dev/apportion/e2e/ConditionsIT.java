@@ -15,7 +15,6 @@ import java.net.InetAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -365,30 +364,6 @@ class ConditionsIT {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "load                 | load: {podMetrics: {resource: cpu}}",
-                "healthCheck          | sites: [{name: m, endpoints: [{name: a, address: 192.0.2.1}], healthCheck:"
-                        + " {tcp: {port: 80}}}]"
-            })
-    void whatAPoolCannotDoYetIsSaid(String what, String field) {
-        String name = "unfinished-" + what.toLowerCase(Locale.ROOT);
-        String sites =
-                field.startsWith("sites") ? "" : "sites: [{name: m, endpoints: [{name: a, address: 192.0.2.1}]}]";
-        product.apply("""
-            apiVersion: apportion.dev/v1alpha1
-            kind: ReplicaPool
-            metadata: {name: %s}
-            spec:
-              %s
-              %s
-            """.formatted(name, field, sites));
-        product.awaitCondition("replicapool/" + name, "Accepted", "False NotImplemented: spec.");
-        product.awaitCondition("replicapool/" + name, "Ready", "False NotImplemented");
-    }
-
-    @ParameterizedTest
     @ValueSource(
             strings = {
                 "policy: {type: RoundRobin}",
@@ -404,6 +379,8 @@ class ConditionsIT {
                 "policy: {type: KSplittable, seed: 3, kSplittable: {split: EqualRandom}}",
                 "policy: {kSplittable: {split: EqualScheduled}}",
                 "behavior: {actAbovePercent: 20, slowStart: {windowSeconds: 5}}",
+                "load: {podMetrics: {resource: cpu}}",
+                "load: {prometheus: {series: {requests: x_total}}}",
                 "mode: Observe"
             })
     void theRestOfAPoolIsAccepted(String field) {

@@ -295,4 +295,21 @@ class CoreDnsBehaviourIT {
         Path written = Files.write(file.resolveSibling("." + file.getFileName() + ".new"), block);
         Files.move(written, file, StandardCopyOption.ATOMIC_MOVE);
     }
+
+    @Test
+    void loadsAConfigurationAgainWhenItsLinesMoveAndNotWhenTheWordsOfAComment()
+            throws IOException, InterruptedException {
+        Path imported = folder.resolve("imported.conf");
+        String block = "a.example.org {\n  bind 127.0.0.1\n  whoami\n}\n";
+        Files.writeString(imported, "# one\n" + block);
+        try (CoreDns coreDns = start(". {\n  bind 127.0.0.1\n  reload 2s 0s\n}\nimport " + imported + "\n")) {
+            Files.writeString(imported, "# two\n" + block);
+            Thread.sleep(Duration.ofSeconds(5));
+            assertThat(coreDns.log()).doesNotContain("Reloading");
+
+            Files.writeString(imported, "# two\n#\n" + block);
+            await().atMost(Duration.ofSeconds(10))
+                    .untilAsserted(() -> assertThat(coreDns.log()).contains("Reloading complete"));
+        }
+    }
 }

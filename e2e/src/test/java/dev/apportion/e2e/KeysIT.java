@@ -42,10 +42,10 @@ class KeysIT {
     private Path folder;
 
     @ParameterizedTest
-    @CsvSource({"Single, app.example.org", "List, app.example.org", "Single, example.org"})
-    void hotNormalAndColdKeysAreAnswered(String answers, String host) throws IOException {
+    @CsvSource({"Single, app.example.org, false", "List, app.example.org, true", "Single, example.org, false"})
+    void hotNormalAndColdKeysAreAnswered(String answers, String host, boolean inConfigMap) throws IOException {
         Path manifests = Files.createDirectories(folder.resolve("manifests"));
-        Files.writeString(manifests.resolve("all.yaml"), manifests(answers, host));
+        Files.writeString(manifests.resolve("all.yaml"), manifests(answers, host, inConfigMap));
 
         long since = System.nanoTime();
         Command.Result plan = Apportion.packaged().run("plan", "-o", "json", "-f", manifests.toString());
@@ -150,7 +150,7 @@ class KeysIT {
         return sizes.values().stream().mapToLong(Long::longValue).max().orElseThrow();
     }
 
-    private static String manifests(String answers, String host) {
+    private static String manifests(String answers, String host, boolean inConfigMap) {
         StringBuilder text = new StringBuilder("""
             apiVersion: apportion.dev/v1alpha1
             kind: DNSZone
@@ -175,6 +175,13 @@ class KeysIT {
         for (int i = 0; i < REPLICAS; i++) {
             text.append("    - {name: r%02d, address: 10.0.0.%d}%n".formatted(i, i + 1));
         }
+        text.append(inConfigMap ? configMap() : lists());
+        return text.toString();
+    }
+
+    /** Streams of a thousand keys each, as many as one may list itself. */
+    private static String lists() {
+        StringBuilder text = new StringBuilder();
         for (int key = 0; key < KEYS; key++) {
             if (key % 1000 == 0) {
                 text.append("""
@@ -188,9 +195,33 @@ class KeysIT {
                         list:
                     """.formatted(key / 1000));
             }
-            text.append(String.format(
-                    Locale.ROOT, "    - {name: %s, rate: %dm}%n", name(key), Math.round(1e6 / (key + 1))));
+            text.append(String.format(Locale.ROOT, "    - {name: %s, rate: %s}%n", name(key), rate(key)));
         }
         return text.toString();
+    }
+
+    /** The same as the lines of one ConfigMap, as many as one may have. */
+    private static String configMap() {
+        StringBuilder text = new StringBuilder("""
+            ---
+            apiVersion: apportion.dev/v1alpha1
+            kind: TrafficStream
+            metadata: {name: tenants}
+            spec: {serviceRef: {name: tenants}, keys: {configMap: {name: tenants, key: rates.csv}}}
+            ---
+            apiVersion: v1
+            kind: ConfigMap
+            metadata: {name: tenants}
+            data:
+              rates.csv: |
+            """);
+        for (int key = 0; key < KEYS; key++) {
+            text.append(String.format(Locale.ROOT, "    %s,%s%n", name(key), rate(key)));
+        }
+        return text.toString();
+    }
+
+    private static String rate(int key) {
+        return String.format(Locale.ROOT, "%dm", Math.round(1e6 / (key + 1)));
     }
 }

@@ -28,6 +28,11 @@ final class Probes {
         return new Probes(operator.awaitLine(ADDRESS, PATIENCE).group(1));
     }
 
+    /** Where it is, as {@code 127.0.0.1:8080}. */
+    String address() {
+        return address;
+    }
+
     /** The status and the text, as {@code 503 the watch of pods ...}. */
     String get(String path) {
         try (HttpClient client = HttpClient.newHttpClient()) {

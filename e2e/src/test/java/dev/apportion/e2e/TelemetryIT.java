@@ -112,6 +112,7 @@ class TelemetryIT {
                         "apportion_plan_moved_ratio_bucket",
                         "apportion_publications_total",
                         "apportion_publications_fenced_total",
+                        "apportion_reloads_requested_total",
                         "apportion_publish_lag_seconds_bucket",
                         "apportion_verify_lag_seconds_bucket",
                         "apportion_pool_optimality_gap",

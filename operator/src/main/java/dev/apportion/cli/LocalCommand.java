@@ -5,6 +5,9 @@ import dev.apportion.dns.coredns.DirectoryPublisher;
 import dev.apportion.dns.wire.Answerer;
 import dev.apportion.dns.wire.DnsServer;
 import dev.apportion.dns.wire.PublishedZones;
+import dev.apportion.health.EndpointHealth;
+import dev.apportion.health.HealthChecks;
+import dev.apportion.health.Target;
 import dev.apportion.reconcile.Plan;
 import dev.apportion.reconcile.Ref;
 import dev.apportion.records.ZoneRecords;
@@ -16,11 +19,14 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -72,6 +78,11 @@ final class LocalCommand implements Callable<Integer> {
     private CommandSpec spec;
 
     private final Map<Ref, ZoneRecords> published = new TreeMap<>();
+
+    /** Whether some endpoint is not as it was when last looked at. */
+    private final AtomicBoolean healthChanged = new AtomicBoolean();
+
+    private final HealthChecks<Ref> checks = new HealthChecks<>(pool -> healthChanged.set(true));
     private @Nullable Plan last;
 
     @Override
@@ -84,12 +95,13 @@ final class LocalCommand implements Callable<Integer> {
             spec.commandLine().getErr().println(e.getMessage());
             return CommandLine.ExitCode.USAGE;
         }
-        try (Termination termination = new Termination(PATIENCE, () -> {});
+        try (checks;
+                Termination termination = new Termination(PATIENCE, () -> {});
                 DnsServer server = DnsServer.start(dns, new Answerer(RandomGenerator.getDefault()), zones(plan))) {
             show(plan, server);
             while (!termination.await(PAUSE)) {
                 List<String> now = fingerprint();
-                if (!now.equals(fingerprint) || isUnfinished()) {
+                if (!now.equals(fingerprint) || healthChanged.getAndSet(false) || isUnfinished()) {
                     fingerprint = now;
                     follow(server);
                 }
@@ -105,12 +117,23 @@ final class LocalCommand implements Callable<Integer> {
     }
 
     private Plan plan() throws ManifestException {
-        Plan plan = Plan.of(
-                Manifests.read(List.of(directory)),
-                zone -> Optional.ofNullable(published.get(zone)),
-                Optional.ofNullable(last));
+        Manifests world = Manifests.read(List.of(directory));
+        world.healthBy(this::health);
+        Plan plan = Plan.of(world, zone -> Optional.ofNullable(published.get(zone)), Optional.ofNullable(last));
+        Set<Ref> gone =
+                last == null ? new HashSet<>() : new HashSet<>(last.pools().keySet());
+        gone.removeAll(plan.pools().keySet());
+        gone.forEach(pool -> checks.check(pool, Set.of()));
+        plan.pools().forEach((ref, pool) -> checks.check(ref, pool.basis().targets()));
         last = plan;
-        return plan;
+        // A folder has no limit, but what is tried here is to stand in a cluster one day.
+        return out == null ? plan : plan.withWhatDoesNotFit();
+    }
+
+    /** Until it has been asked, an endpoint counts as well. */
+    private EndpointHealth health(Target target) {
+        EndpointHealth known = checks.of(target);
+        return known instanceof EndpointHealth.Unchecked ? new EndpointHealth.Healthy() : known;
     }
 
     private PublishedZones zones(Plan plan) throws IOException {

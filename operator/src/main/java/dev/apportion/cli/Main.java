@@ -13,7 +13,8 @@ import picocli.CommandLine.Command;
         // The commands have --help and --version too.
         scope = CommandLine.ScopeType.INHERIT,
         versionProvider = Version.class,
-        subcommands = {OperatorCommand.class, SyncCommand.class, LocalCommand.class, PlanCommand.class})
+        subcommands = {OperatorCommand.class, SyncCommand.class, LocalCommand.class, PlanCommand.class, AskCommand.class
+        })
 public final class Main {
 
     private static final int MEBI = 20;

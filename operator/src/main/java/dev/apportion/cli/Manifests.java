@@ -16,8 +16,12 @@ import dev.apportion.api.TrafficService;
 import dev.apportion.api.TrafficServiceSpec;
 import dev.apportion.api.TrafficStream;
 import dev.apportion.api.TrafficStreamSpec;
+import dev.apportion.health.EndpointHealth;
+import dev.apportion.health.Target;
+import dev.apportion.reconcile.KeySource;
 import dev.apportion.reconcile.Ref;
 import dev.apportion.reconcile.World;
+import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.Namespaced;
@@ -38,6 +42,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -58,6 +63,11 @@ final class Manifests implements World {
     private final List<TrafficStream> streams = new ArrayList<>();
     private final Map<Ref, List<EndpointSlice>> slices = new HashMap<>();
     private final Map<Ref, Pod> pods = new HashMap<>();
+    private final Map<Ref, ConfigMap> configMaps = new HashMap<>();
+
+    /** Nobody is asked. */
+    private Function<Target, EndpointHealth> health = target -> new EndpointHealth.Healthy();
+
     private final Map<String, Map<String, String>> namespaces = new HashMap<>();
     private final Map<Ref, Service> kubernetesServices = new HashMap<>();
     private final Map<String, Node> nodes = new HashMap<>();
@@ -169,6 +179,10 @@ final class Manifests implements World {
             case "v1/Pod" -> {
                 Pod pod = one(document, Pod.class, file, number);
                 pods.put(Ref.of(pod), pod);
+            }
+            case "v1/ConfigMap" -> {
+                ConfigMap configMap = one(document, ConfigMap.class, file, number);
+                configMaps.put(Ref.of(configMap), configMap);
             }
             case "v1/Service" -> {
                 Service service = one(document, Service.class, file, number);
@@ -304,6 +318,21 @@ final class Manifests implements World {
     @Override
     public boolean podHasEnded(Ref pod) {
         return Optional.ofNullable(pods.get(pod)).filter(World::hasEnded).isPresent();
+    }
+
+    /** Says from where it is known how endpoints are. */
+    void healthBy(Function<Target, EndpointHealth> source) {
+        health = source;
+    }
+
+    @Override
+    public EndpointHealth health(Target target) {
+        return health.apply(target);
+    }
+
+    @Override
+    public KeySource keys(Ref configMap, String key) {
+        return KeySource.of(configMap, key, Optional.ofNullable(configMaps.get(configMap)));
     }
 
     @Override

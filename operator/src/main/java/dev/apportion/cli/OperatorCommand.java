@@ -1,12 +1,21 @@
 package dev.apportion.cli;
 
+import dev.apportion.load.PrometheusServer;
 import dev.apportion.reconcile.ApportionOperator;
 import dev.apportion.reconcile.ClusterClient;
+import dev.apportion.reconcile.ScrapeNetworks;
+import dev.apportion.records.Addresses;
+import dev.apportion.records.Parsed;
+import inet.ipaddr.IPAddress;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
@@ -113,6 +122,22 @@ final class OperatorCommand implements Callable<Integer> {
                             + " 8601); default: ${DEFAULT-VALUE}.")
     private Duration resolverInterval = Duration.ofMinutes(5);
 
+    @Option(
+            names = "--scrape-networks",
+            split = ",",
+            paramLabel = "CIDR",
+            description =
+                    "The only networks whose addresses are asked for metrics (spec.load.scrape); default: wherever pods"
+                            + " are, except loopback and link-local addresses.")
+    private Set<String> scrapeNetworks = Set.of();
+
+    @Option(
+            names = "--prometheus-sources",
+            paramLabel = "FILE",
+            description = "The Prometheus servers that pools may name (spec.load.prometheus): a YAML list of name, url,"
+                    + " and where they are needed caFile, tokenFile, user and passwordFile.")
+    private @Nullable Path prometheusSources;
+
     @Override
     public Integer call() throws IOException, InterruptedException {
         CompletableFuture<Integer> end = new CompletableFuture<>();
@@ -157,7 +182,29 @@ final class OperatorCommand implements Callable<Integer> {
                 resolverInterval,
                 auditInterval,
                 new ApportionOperator.Lease(place, lease, identity(), leaseDuration),
-                http);
+                http,
+                new ScrapeNetworks(networks()),
+                sources());
+    }
+
+    private Map<String, PrometheusServer> sources() {
+        try {
+            return prometheusSources == null ? Map.of() : PrometheusSources.read(prometheusSources);
+        } catch (IllegalArgumentException e) {
+            throw new CommandLine.ParameterException(spec.commandLine(), "--prometheus-sources: " + e.getMessage(), e);
+        }
+    }
+
+    private List<IPAddress> networks() {
+        List<IPAddress> networks = new ArrayList<>();
+        for (String text : scrapeNetworks) {
+            switch (Addresses.parseBlock(text)) {
+                case Parsed.Value<IPAddress>(IPAddress network) -> networks.add(network);
+                case Parsed.Invalid<IPAddress>(String problem) ->
+                    throw new CommandLine.ParameterException(spec.commandLine(), "--scrape-networks: " + problem);
+            }
+        }
+        return networks;
     }
 
     /** A process that was started anew in the same pod is another candidate. */

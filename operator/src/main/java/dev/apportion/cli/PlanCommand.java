@@ -18,7 +18,11 @@ import picocli.CommandLine.Spec;
         name = "plan",
         description = "Computes what would be published, from manifests alone.",
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:everything is accepted", "1:some resource is rejected", "2:the input cannot be read"})
+        exitCodeList = {
+            "0:everything is accepted",
+            "1:some resource is rejected, or would not fit into its ConfigMaps",
+            "2:the input cannot be read"
+        })
 final class PlanCommand implements Callable<Integer> {
 
     /** The forms of the output. */
@@ -50,7 +54,7 @@ final class PlanCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         Plan plan;
         try {
-            plan = Plan.of(Manifests.read(paths), zone -> Optional.empty());
+            plan = Plan.of(Manifests.read(paths), zone -> Optional.empty()).withWhatDoesNotFit();
         } catch (ManifestException e) {
             spec.commandLine().getErr().println(e.getMessage());
             return CommandLine.ExitCode.USAGE;

@@ -1,21 +1,15 @@
 package dev.apportion.cli;
 
 import dev.apportion.dns.wire.Asker;
-import dev.apportion.dns.wire.Question;
-import dev.apportion.dns.wire.Reply;
 import dev.apportion.records.Host;
 import dev.apportion.records.ZoneRecords;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
+import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.random.RandomGenerator;
-import org.xbill.DNS.ARecord;
-import org.xbill.DNS.Message;
 import org.xbill.DNS.Name;
-import org.xbill.DNS.Section;
 import org.xbill.DNS.TextParseException;
 import org.xbill.DNS.Type;
 
@@ -26,9 +20,6 @@ final class Trial {
     private static final int QUESTIONS = 256;
 
     private static final int HOSTS_SHOWN = 5;
-
-    /** Query ids are numbers of 16 bits. */
-    private static final int IDS = 1 << 16;
 
     private static final Duration TIMEOUT = Duration.ofSeconds(1);
 
@@ -55,29 +46,11 @@ final class Trial {
         return rows.size() == 1 ? "" : PlanTable.aligned(rows);
     }
 
-    private static Map<String, Integer> count(String host, InetSocketAddress server) {
-        Map<String, Integer> counts = new TreeMap<>();
-        Asker asker = new Asker(TIMEOUT);
-        RandomGenerator ids = RandomGenerator.getDefault();
-        for (int i = 0; i < QUESTIONS; i++) {
-            Question question = new Question(absolute(host), Type.A, ids.nextInt(IDS));
-            switch (asker.ask(server, question)) {
-                case Reply.Answered(Message response) -> counts.merge(first(response), 1, Integer::sum);
-                case Reply.Silent(String reason) -> {
-                    counts.put("no answer: " + reason, 0);
-                    return counts;
-                }
-            }
-        }
+    private static SortedMap<String, Integer> count(String host, InetSocketAddress server) {
+        AnswerSample sample = AnswerSample.take(new Asker(TIMEOUT), server, absolute(host), Type.A, QUESTIONS);
+        SortedMap<String, Integer> counts = new TreeMap<>(sample.firsts());
+        sample.silence().ifPresent(reason -> counts.put("no answer: " + reason, 0));
         return counts;
-    }
-
-    private static String first(Message response) {
-        return response.getSection(Section.ANSWER).stream()
-                .filter(ARecord.class::isInstance)
-                .map(record -> ((ARecord) record).getAddress().getHostAddress())
-                .findFirst()
-                .orElse("none");
     }
 
     private static Name absolute(String host) {

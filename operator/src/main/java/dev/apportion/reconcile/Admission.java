@@ -288,11 +288,12 @@ public final class Admission {
                         stream,
                         () -> StreamAdmission.judge(stream, ref -> services.get(ref), ref -> value(pools, ref)));
                 Optional<AdmittedStream> admitted = judged.value();
-                if (admitted.flatMap(AdmittedStream::keys).isPresent()) {
+                Optional<KeySource> source = admitted.flatMap(found -> StreamAdmission.keys(stream, world));
+                if (admitted.isPresent() && source.isPresent()) {
                     AdmittedService service =
                             value(services, admitted.get().service()).orElseThrow();
                     AdmittedZone zone = value(zones, service.zone()).orElseThrow();
-                    judged = keys.judge(judged, service, zone);
+                    judged = keys.judge(judged, source.get(), service, zone);
                 } else if (admitted.isPresent()) {
                     judged = unlessTaken(judged, blocks, everyoneElse);
                 }

@@ -7,6 +7,13 @@ import dev.apportion.api.TrafficStream;
 import dev.apportion.dns.wire.Asker;
 import dev.apportion.dns.wire.Pace;
 import dev.apportion.dns.wire.WeightProbe;
+import dev.apportion.health.HealthChecks;
+import dev.apportion.load.PodMetricsSource;
+import dev.apportion.load.PrometheusServer;
+import dev.apportion.load.PrometheusSource;
+import dev.apportion.load.Sampler;
+import dev.apportion.load.Scraper;
+import dev.apportion.load.Sources;
 import dev.apportion.telemetry.Health;
 import dev.apportion.telemetry.HttpPort;
 import dev.apportion.telemetry.Meters;
@@ -85,6 +92,8 @@ public final class ApportionOperator implements AutoCloseable {
      * @param auditInterval how often it is looked after whether the watches still tell what happens
      * @param lease by which one of several operators is elected
      * @param http where probes and metrics are served
+     * @param scrapeNetworks where processes may be asked for their metrics
+     * @param prometheusSources the Prometheus servers that pools may name
      */
     public record Settings(
             Set<String> namespaces,
@@ -95,11 +104,14 @@ public final class ApportionOperator implements AutoCloseable {
             Duration resolverInterval,
             Duration auditInterval,
             Lease lease,
-            InetSocketAddress http) {
+            InetSocketAddress http,
+            ScrapeNetworks scrapeNetworks,
+            Map<String, PrometheusServer> prometheusSources) {
 
         public Settings {
             namespaces = Set.copyOf(namespaces);
             zoneNamespaces = Set.copyOf(zoneNamespaces);
+            prometheusSources = Map.copyOf(prometheusSources);
         }
     }
 
@@ -112,7 +124,12 @@ public final class ApportionOperator implements AutoCloseable {
     public record Lease(String namespace, String name, String identity, Duration duration) {}
 
     private final Settings settings;
+    private final Clock clock;
     private final Meters meters = new Meters();
+    private final HealthChecks<Ref> checks;
+    private final Scraper scraper = new Scraper();
+    private final PrometheusSource prometheus;
+    private final Loads loads;
     private final Desk desk;
     private final Verifier verifier;
     private final KubernetesClient client;
@@ -122,6 +139,7 @@ public final class ApportionOperator implements AutoCloseable {
     private final KubernetesClient leaseClient;
     private final Leadership leadership;
     private final WatchAudit audit;
+    private final NamedConfigMaps configMaps;
     private final ClockWatch clockWatch;
     private final Consumer<String> replaced;
     private final Map<String, String> ended = new ConcurrentHashMap<>();
@@ -142,6 +160,7 @@ public final class ApportionOperator implements AutoCloseable {
      */
     public ApportionOperator(KubernetesClient client, Settings settings, Clock clock, Consumer<String> replaced) {
         this.settings = settings;
+        this.clock = clock;
         this.replaced = replaced;
         this.client = client;
         Signals signals = new Signals();
@@ -159,7 +178,17 @@ public final class ApportionOperator implements AutoCloseable {
                         .build())
                 .build();
         this.leadership = new Leadership(leaseClient, terms, clock, new Turns());
-        this.desk = new Desk(new ClusterWorld(), signals, leadership, meters, clock);
+        this.checks = new HealthChecks<>(pool -> Signals.raise(signals.pools, List.of(pool)));
+        this.prometheus = new PrometheusSource(settings.prometheusSources());
+        this.loads = new Loads(
+                new Sampler(
+                        new Sources(scraper, new PodMetricsSource(client, clock), prometheus),
+                        pool -> Signals.raise(signals.pools, List.of(Ref.parse(pool)))),
+                settings.scrapeNetworks(),
+                System::nanoTime);
+        this.desk = new Desk(new ClusterWorld(), signals, checks, leadership, meters, loads, clock);
+        this.configMaps = new NamedConfigMaps(client, desk::configMapChanged);
+        desk.world().configMaps = configMaps;
         this.verifier = new Verifier(
                 new Asker(ASK_TIMEOUT),
                 new Verifier.Timing(settings.verifyInterval(), settings.verifyGrace()),
@@ -267,7 +296,13 @@ public final class ApportionOperator implements AutoCloseable {
         InstalledSchemas.check(client);
         long audits = settings.auditInterval().toMillis();
         var _ = auditing.scheduleWithFixedDelay(
-                () -> audit.audit(collections(), synced), 0, audits, TimeUnit.MILLISECONDS);
+                () -> {
+                    audit.audit(collections(), synced);
+                    configMaps.audit();
+                },
+                0,
+                audits,
+                TimeUnit.MILLISECONDS);
         operator.start();
         SortedSet<String> told = new TreeSet<>();
         for (SortedSet<String> missing = unsynced(); !missing.isEmpty(); missing = unsynced()) {
@@ -283,10 +318,15 @@ public final class ApportionOperator implements AutoCloseable {
         var _ = housekeeping.scheduleWithFixedDelay(clockWatch::look, 1, 1, TimeUnit.SECONDS);
         long pause = settings.reconcileInterval().toMillis();
         var _ = housekeeping.scheduleWithFixedDelay(zones::sweep, pause, pause, TimeUnit.MILLISECONDS);
-        LOG.info("Started");
+        ProcessHandle.current()
+                .info()
+                .startInstant()
+                .map(begin -> Duration.between(begin, clock.instant()).toMillis() + " ms")
+                .ifPresentOrElse(
+                        after -> LOG.atInfo().addKeyValue("after", after).log("Started"), () -> LOG.info("Started"));
     }
 
-    /** The kinds whose caches are not filled yet. */
+    /** The kinds whose caches are not filled yet; once all are, the ConfigMaps that streams name and that are not read yet. */
     private SortedSet<String> unsynced() {
         SortedSet<String> missing = new TreeSet<>();
         for (RegisteredController<?> controller : operator.getRuntimeInfo().getRegisteredControllers()) {
@@ -303,6 +343,10 @@ public final class ApportionOperator implements AutoCloseable {
                     });
                 }
             }
+        }
+        if (missing.isEmpty()) {
+            desk.followConfigMaps();
+            missing.addAll(configMaps.unread());
         }
         return missing;
     }
@@ -369,7 +413,7 @@ public final class ApportionOperator implements AutoCloseable {
     }
 
     private Map<Gauge, List<Row>> gauges() {
-        Map<Gauge, List<Row>> rows = Gauges.of(desk, verifier);
+        Map<Gauge, List<Row>> rows = Gauges.of(desk, verifier, prober);
         long epoch = leadership.epoch().orElse(0);
         rows.put(Gauge.LEADER, List.of(Row.of(epoch > 0 ? 1 : 0)));
         rows.put(Gauge.EPOCH, List.of(Row.of((double) epoch)));
@@ -390,9 +434,14 @@ public final class ApportionOperator implements AutoCloseable {
     public void close() {
         closing = true;
         desk.shut();
+        loads.close();
+        scraper.close();
+        prometheus.close();
         housekeeping.shutdownNow();
         auditing.shutdownNow();
         operator.stop();
+        configMaps.close();
+        checks.close();
         verifier.close();
         prober.close();
         zones.close();

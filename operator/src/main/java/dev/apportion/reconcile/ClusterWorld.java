@@ -4,6 +4,8 @@ import dev.apportion.api.DNSZone;
 import dev.apportion.api.ReplicaPool;
 import dev.apportion.api.TrafficService;
 import dev.apportion.api.TrafficStream;
+import dev.apportion.health.EndpointHealth;
+import dev.apportion.health.Target;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.Node;
@@ -18,6 +20,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +40,10 @@ final class ClusterWorld implements World {
     volatile @Nullable Cache<Service> kubernetesServices;
     volatile @Nullable Cache<Node> nodes;
     volatile @Nullable Cache<Namespace> namespaces;
+    volatile @Nullable NamedConfigMaps configMaps;
+
+    /** What is known of the health of an address. */
+    volatile Function<Target, EndpointHealth> health = target -> new EndpointHealth.Unchecked();
 
     @Override
     public List<DNSZone> zones() {
@@ -95,11 +102,31 @@ final class ClusterWorld implements World {
     }
 
     @Override
+    public EndpointHealth health(Target target) {
+        return health.apply(target);
+    }
+
+    @Override
     public Map<String, String> namespaceLabels(String namespace) {
         return present(namespaces)
                 .get(new ResourceID(namespace))
                 .map(found -> found.getMetadata().getLabels())
                 .orElse(Map.of());
+    }
+
+    @Override
+    public KeySource keys(Ref configMap, String key) {
+        return present(configMaps).keys(configMap, key);
+    }
+
+    /** Has the ConfigMap followed that a stream names now. */
+    void follow(Ref stream) {
+        present(configMaps)
+                .follow(
+                        stream,
+                        () -> find(streams, stream)
+                                .filter(found -> !found.isMarkedForDeletion())
+                                .flatMap(StreamAdmission::configMap));
     }
 
     /** Every DNSZone there is, those on their way out among them. */

@@ -62,6 +62,8 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
     private final Map<Ref, CoreDnsLayout> written = new ConcurrentHashMap<>();
 
     private final ShardStore shards;
+    private final LostReloads lostReloads;
+    private final Meters meters;
 
     DNSZoneReconciler(
             Desk desk,
@@ -82,6 +84,8 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
         this.statuses = statuses;
         this.writer = writer;
         this.housekeeping = housekeeping;
+        this.meters = meters;
+        this.lostReloads = new LostReloads(System::nanoTime, verifier.grace());
         this.refresher = new PodRefresher(client, retryAfter);
         this.shards = new ShardStore(
                 client,
@@ -115,6 +119,7 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
         if (after == null && before != null) {
             verifier.forget(Ref.of(before));
             prober.forget(Ref.of(before));
+            lostReloads.forget(Ref.of(before));
             desk.forgetZone(Ref.of(before));
             written.remove(Ref.of(before));
             housekeeping.execute(this::sweep);
@@ -197,7 +202,15 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
         Admission admission = desk.admission();
         Optional<ZoneRecords> published = publisher.published(admitted);
         ZoneComposer.Composed composed = ZoneComposer.compose(admitted, admission, onceEach(desk::planned), published);
-        ZonePublisher.Outcome outcome = publisher.publish(admitted, composed.records(), floor(zone));
+        boolean reload = isReloadDue(admitted, composed.records());
+        ZonePublisher.Outcome outcome = publisher.publish(admitted, composed.records(), floor(zone), reload);
+        if (reload && outcome.changed().containsKey(ZonePublisher.home(admitted))) {
+            lostReloads.asked(admitted.ref());
+            meters.reloadRequested();
+            LOG.atInfo()
+                    .addKeyValue("zone", admitted.ref())
+                    .log("Servers have the files and not the configuration; asked to load it again");
+        }
         ZoneStanding standing =
                 new ZoneStanding(composed, ZonePublisher.layout(admitted).shards(), outcome.writes());
         if (!outcome.changed().isEmpty()) {
@@ -210,6 +223,9 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
                     serials(admitted, outcome.changed()));
         }
         Servers servers = DnsServers.of(admitted, desk.world());
+        if (servers.addresses().isEmpty()) {
+            lostReloads.forget(admitted.ref());
+        }
         if (standing.isWritten()) {
             written.put(admitted.ref(), ZonePublisher.layout(admitted));
             verifier.verify(admitted.ref(), composed.records(), standing.serials(), servers.addresses());
@@ -226,7 +242,26 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
                                     : ResolverProber.Answered.NotYet);
         }
         desk.stands(admitted.ref(), standing, servers);
-        return outcome.retry();
+        Optional<Duration> left = lostReloads.left(admitted.ref(), pauseForReload(admitted));
+        // Where it is overdue, writing has failed, and is tried again as that says.
+        return Stream.concat(outcome.retry().stream(), left.filter(Duration::isPositive).stream())
+                .min(Duration::compareTo);
+    }
+
+    /** What was said of other records than the present ones says nothing of these. */
+    private boolean isReloadDue(AdmittedZone zone, ZoneRecords records) {
+        Optional<ZoneStanding.Verified> seen =
+                verifier.result(zone.ref()).filter(verified -> verified.target().equals(records));
+        seen.ifPresent(verified -> lostReloads.saw(zone.ref(), verified.servers()));
+        return seen.isPresent()
+                && lostReloads
+                        .left(zone.ref(), pauseForReload(zone))
+                        .filter(Duration::isZero)
+                        .isPresent();
+    }
+
+    private static Duration pauseForReload(AdmittedZone zone) {
+        return zone.coreDns().annotate() ? LostReloads.FIRST_PAUSE : LostReloads.FIRST_PAUSE_UNTOLD;
     }
 
     private Desk.Published published(AdmittedZone zone) {

@@ -16,6 +16,7 @@ import java.util.Set;
  * @param keyName the name below the service's host name, where it is one of the stream's keys; empty where it is none
  * @param hostname the canonical host name that its clients ask for
  * @param rate requests/s; zero when nothing is known
+ * @param declared whether somebody has stated the rate; otherwise it may be estimated from what is measured
  * @param maxReplicas k, the most replicas that its answers may use; empty for the default of the kind of answers
  * @param answers how many addresses one response holds
  * @param ttlSeconds how long resolvers keep an answer
@@ -29,12 +30,46 @@ public record Demand(
         String keyName,
         String hostname,
         double rate,
+        boolean declared,
         OptionalInt maxReplicas,
         Answers answers,
         int ttlSeconds,
         Set<String> sites,
         Optional<String> home,
         List<IPAddress> clients) {
+
+    /** A stream whose rate is stated. */
+    public Demand(
+            Ref service,
+            String stream,
+            String keyName,
+            String hostname,
+            double rate,
+            OptionalInt maxReplicas,
+            Answers answers,
+            int ttlSeconds,
+            Set<String> sites,
+            Optional<String> home,
+            List<IPAddress> clients) {
+        this(service, stream, keyName, hostname, rate, true, maxReplicas, answers, ttlSeconds, sites, home, clients);
+    }
+
+    /** The same stream with an estimate of its rate. */
+    Demand estimated(double estimate) {
+        return new Demand(
+                service,
+                stream,
+                keyName,
+                hostname,
+                estimate,
+                declared,
+                maxReplicas,
+                answers,
+                ttlSeconds,
+                sites,
+                home,
+                clients);
+    }
 
     /** Its name for people. */
     String readable() {

@@ -4,11 +4,16 @@ import dev.apportion.api.DNSZone;
 import dev.apportion.api.ReplicaPool;
 import dev.apportion.api.TrafficService;
 import dev.apportion.api.TrafficStream;
+import dev.apportion.health.EndpointHealth;
+import dev.apportion.health.HealthChecks;
+import dev.apportion.health.Target;
 import dev.apportion.reconcile.ZoneStanding.Servers;
+import dev.apportion.records.Answer;
 import dev.apportion.records.Host;
 import dev.apportion.records.ZoneRecords;
 import dev.apportion.telemetry.Meters;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import java.net.InetAddress;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -43,11 +48,16 @@ final class Desk {
     /** Clocks of different kinds may disagree by less than this. */
     private static final Duration AFTER_COOLING = Duration.ofMillis(20);
 
+    /** How often it is looked whether measurements have settled. */
+    private static final Duration SETTLING_STEP = Duration.ofSeconds(5);
+
     private final Clock clock;
     private final ClusterWorld world;
     private final Signals signals;
+    private final HealthChecks<Ref> checks;
     private final Mandate mandate;
     private final Meters meters;
+    private final Loads loads;
     private final Admission.Memory memory = new Admission.Memory();
     private final AtomicLong version = new AtomicLong();
     private final Map<Ref, PoolPlan> plans = new ConcurrentHashMap<>();
@@ -56,6 +66,9 @@ final class Desk {
 
     /** When a pool was last seen to change, in nanoseconds of the monotonic clock. */
     private final Map<Ref, Long> changed = new ConcurrentHashMap<>();
+
+    /** Pools of which something was published before this operator planned them. */
+    private final Set<Ref> inherited = ConcurrentHashMap.newKeySet();
 
     /** Pools that were planned before it was known what is published of them. */
     private final Set<Ref> provisional = ConcurrentHashMap.newKeySet();
@@ -85,12 +98,22 @@ final class Desk {
 
     private record Judgement(long version, Admission admission) {}
 
-    Desk(ClusterWorld world, Signals signals, Mandate mandate, Meters meters, Clock clock) {
+    Desk(
+            ClusterWorld world,
+            Signals signals,
+            HealthChecks<Ref> checks,
+            Mandate mandate,
+            Meters meters,
+            Loads loads,
+            Clock clock) {
+        this.checks = checks;
         this.meters = meters;
+        this.loads = loads;
         this.mandate = mandate;
         this.clock = clock;
         this.world = world;
         this.signals = signals;
+        world.health = this::health;
     }
 
     /** Says from where it is known what DNS says of a zone. */
@@ -123,6 +146,7 @@ final class Desk {
     /** Called when this operator leads no more. */
     void shut() {
         open = false;
+        loads.rest();
     }
 
     /** The verdicts on all resources as they are now. */
@@ -153,8 +177,10 @@ final class Desk {
         synchronized (planning.computeIfAbsent(ref, key -> new Object())) {
             Admission admission = admission();
             PoolPlan before = provisional.contains(ref) ? null : plans.get(ref);
-            PoolPlan plan = PoolPlanner.plan(
-                    pool, Members.of(pool, world), Demands.of(ref, admission), past(pool, admission, before));
+            Past past = past(pool, admission, before);
+            Estimates.Judged judged =
+                    loads.look(pool, Members.of(pool, world), Demands.of(ref, admission), Optional.ofNullable(before));
+            PoolPlan plan = PoolPlanner.plan(pool, judged.members(), judged.demands(), past);
             plans.put(ref, plan);
             if (!plan.equals(before)) {
                 log(plan, before == null ? Level.DEBUG : Level.INFO);
@@ -172,11 +198,41 @@ final class Desk {
         }
     }
 
+    /** Until it has been asked, an address stays as it was: in answers if it is in some. */
+    private EndpointHealth health(Target target) {
+        EndpointHealth known = checks.of(target);
+        return known instanceof EndpointHealth.Unchecked && isAnswered(target.address())
+                ? new EndpointHealth.Healthy()
+                : known;
+    }
+
+    private boolean isAnswered(InetAddress address) {
+        return admission().zones().values().stream()
+                .flatMap(judged -> judged.value().stream())
+                .map(published)
+                .anyMatch(known -> switch (known) {
+                    case Published.Records(ZoneRecords records) ->
+                        records.hosts().stream()
+                                .flatMap(host -> host.streams().stream())
+                                .flatMap(stream -> stream.answers().stream())
+                                .anyMatch(answer ->
+                                        answer.address().toInetAddress().equals(address));
+                    case Published.Nothing nothing -> false;
+                    case Published.Unreadable unreadable -> true;
+                });
+    }
+
+    /** Checks the addresses of a pool from now on. */
+    void check(Ref pool, Optional<AdmittedPool> admitted) {
+        checks.check(pool, admitted.map(AdmittedPool::targets).orElse(Set.of()));
+    }
+
     private Past past(AdmittedPool pool, Admission admission, @Nullable PoolPlan before) {
         Ref ref = pool.ref();
         boolean complete = before != null
                 && before.streams().stream()
-                        .noneMatch(stream -> stream.answers().isEmpty());
+                        .noneMatch(stream -> stream.answers().isEmpty())
+                && knows(before, Demands.of(ref, admission));
         List<ZoneRecords> records = new ArrayList<>();
         boolean unknown = false;
         if (!complete) {
@@ -195,10 +251,18 @@ final class Desk {
         } else {
             provisional.remove(ref);
         }
+        Map<String, List<Answer>> answers = Past.answers(records);
+        if (before == null
+                && pool.load().isPresent()
+                && Demands.of(ref, admission).stream().map(Demand::key).anyMatch(answers::containsKey)) {
+            inherited.add(ref);
+        }
+        boolean settling = inherited.contains(ref) && loads.isSettling(pool);
         return new Past(
                 Optional.ofNullable(before),
-                Past.answers(records),
-                !coolingFor(pool, admission).isZero());
+                answers,
+                !coolingFor(pool, admission).isZero(),
+                settling);
     }
 
     /** How long the last change of a pool is too recent yet for another one that can wait. */
@@ -215,9 +279,13 @@ final class Desk {
 
     /** When a pool is to be planned again without anything else happening; empty if it need not. */
     Optional<Duration> again(AdmittedPool pool) {
-        return known(pool.ref())
-                .filter(plan -> plan.course().isUnfinished())
-                .map(plan -> coolingFor(pool, admission()).plus(AFTER_COOLING));
+        Optional<PoolPlan> plan = known(pool.ref());
+        Optional<Duration> unfinished = plan.filter(found -> found.course().isUnfinished())
+                .map(found -> inherited.contains(pool.ref()) && loads.isSettling(pool)
+                        ? SETTLING_STEP
+                        : coolingFor(pool, admission()).plus(AFTER_COOLING));
+        return Stream.concat(unfinished.stream(), plan.flatMap(found -> Loads.nextStep(pool, found)).stream())
+                .min(Duration::compareTo);
     }
 
     private static void log(PoolPlan plan, Level level) {
@@ -253,10 +321,19 @@ final class Desk {
         Admission admission = admission();
         return admission.pool(pool).map(admitted -> {
             PoolPlan plan = plans.get(pool);
-            return plan != null && !provisional.contains(pool) && covers(plan, Demands.of(pool, admission))
+            return plan != null
+                            && !provisional.contains(pool)
+                            && covers(plan, loads.withRates(pool, Demands.of(pool, admission)))
                     ? plan
                     : plan(admitted);
         });
+    }
+
+    /** Says whether a plan has all streams: what is published of others, such as keys whose list was away, is not in it. */
+    private static boolean knows(PoolPlan plan, List<Demand> demands) {
+        Set<String> planned =
+                plan.streams().stream().map(stream -> stream.demand().key()).collect(Collectors.toSet());
+        return demands.stream().map(Demand::key).allMatch(planned::contains);
     }
 
     private static boolean covers(PoolPlan plan, List<Demand> demands) {
@@ -275,12 +352,20 @@ final class Desk {
         return Optional.ofNullable(changes.get(pool));
     }
 
+    /** Called when a pool is not admitted: its plan stays, and nothing is measured for it. */
+    void rest(Ref pool) {
+        loads.forget(pool);
+    }
+
     void forgetPlan(Ref pool) {
+        checks.check(pool, Set.of());
         plans.remove(pool);
         changes.remove(pool);
         changed.remove(pool);
         provisional.remove(pool);
         planning.remove(pool);
+        inherited.remove(pool);
+        loads.forget(pool);
     }
 
     Optional<ZoneStanding> standing(Ref zone) {
@@ -382,16 +467,37 @@ final class Desk {
     }
 
     void streamChanged(@Nullable TrafficStream before, @Nullable TrafficStream after) {
+        world.follow(Ref.of(after != null ? after : Objects.requireNonNull(before)));
         version.incrementAndGet();
         if (open) {
-            Set<Ref> services = present(before, after)
-                    .flatMap(stream -> StreamAdmission.service(stream).stream())
-                    .collect(Collectors.toSet());
-            lookAtServices(world.services().stream()
-                    .filter(service -> services.contains(Ref.of(service)))
-                    .toList());
-            Signals.raise(signals.streams, streamsOf(services));
+            lookAtStreams(present(before, after));
         }
+    }
+
+    /** Has the ConfigMaps followed that streams name, of whatever streams there are. */
+    void followConfigMaps() {
+        refs(world.streams()).forEach(world::follow);
+    }
+
+    /** Called when something else is known of a ConfigMap that streams name. */
+    void configMapChanged(Ref configMap) {
+        version.incrementAndGet();
+        if (open) {
+            lookAtStreams(world.streams().stream()
+                    .filter(stream -> StreamAdmission.configMap(stream)
+                            .filter(configMap::equals)
+                            .isPresent()));
+        }
+    }
+
+    /** Streams and their services. */
+    private void lookAtStreams(Stream<TrafficStream> streams) {
+        Set<Ref> services = streams.flatMap(stream -> StreamAdmission.service(stream).stream())
+                .collect(Collectors.toSet());
+        lookAtServices(world.services().stream()
+                .filter(service -> services.contains(Ref.of(service)))
+                .toList());
+        Signals.raise(signals.streams, streamsOf(services));
     }
 
     void namespaceChanged() {

@@ -2,6 +2,7 @@ package dev.apportion.reconcile;
 
 import dev.apportion.api.ReplicaPoolSpec;
 import dev.apportion.dns.wire.Verdict;
+import dev.apportion.load.Track;
 import dev.apportion.reconcile.ZoneStanding.Servers;
 import dev.apportion.reconcile.ZoneStanding.Verified;
 import dev.apportion.reconcile.ZoneStanding.Write;
@@ -23,7 +24,7 @@ final class Findings {
     /** How many names a message lists before it only counts. */
     private static final int NAMES_SHOWN = 8;
 
-    /** The reason of {@code Verified} before the servers have said anything. */
+    /** The reason of {@code Verified} before the servers have said anything, and of {@code ResolvedRefs} before it was looked. */
     static final String PENDING = "Pending";
 
     private Findings() {}
@@ -34,6 +35,9 @@ final class Findings {
     }
 
     private static Finding loadAvailable(PoolPlan plan) {
+        if (plan.basis().load().isPresent()) {
+            return measured(plan, plan.basis().load().get());
+        }
         if (!plan.isMeasured()) {
             return Finding.unknown(
                     Finding.LOAD_AVAILABLE,
@@ -45,6 +49,59 @@ final class Findings {
                 "FixedSamples",
                 "spec.sites has samples of %d of %d ready replicas; nothing is measured anew"
                         .formatted(plan.ready() - plan.silent(), plan.ready()));
+    }
+
+    private static Finding measured(PoolPlan plan, AdmittedPool.Load load) {
+        List<String> held = new ArrayList<>();
+        List<String> missing = new ArrayList<>();
+        String reason = "";
+        for (PoolPlan.Replica replica : plan.replicas()) {
+            Member member = replica.member();
+            if (!member.isReady()) {
+                continue;
+            }
+            switch (member.load()) {
+                case Member.Load.Declared nothing -> {}
+                case Member.Load.Measured now -> {}
+                case Member.Load.Held(String why) -> {
+                    held.add(member.name());
+                    reason = reason.isEmpty() ? why : reason;
+                }
+                case Member.Load.Missing(String why, boolean counted) -> {
+                    reason = missing.isEmpty() ? why : reason;
+                    missing.add(member.name());
+                }
+            }
+        }
+        long ready = plan.ready();
+        if (ready == 0) {
+            return Finding.unknown(Finding.LOAD_AVAILABLE, "NoReadyReplicas", "no replica is ready to be measured");
+        }
+        if (missing.size() == ready) {
+            return reason.equals(Track.NEW.problem())
+                    ? Finding.unknown(
+                            Finding.LOAD_AVAILABLE, PENDING, "the replicas are being measured for the first time")
+                    : Finding.no(
+                            Finding.LOAD_AVAILABLE,
+                            "NoSamples",
+                            "there is no measurement of any of %d ready replicas that counts, so capacity and declared rates decide alone: %s"
+                                    .formatted(ready, reason));
+        }
+        if (!missing.isEmpty()) {
+            return Finding.yes(
+                    Finding.LOAD_AVAILABLE,
+                    "SomeSilent",
+                    "%d of %d ready replicas are measured; %s gain nothing: %s"
+                            .formatted(ready - missing.size(), ready, listed(missing), reason));
+        }
+        if (!held.isEmpty()) {
+            return Finding.yes(
+                    Finding.LOAD_AVAILABLE,
+                    "Holding",
+                    "of %s the last measurement counts on until it is %d s old: %s"
+                            .formatted(listed(held), load.staleAfter().toSeconds(), reason));
+        }
+        return Finding.yes(Finding.LOAD_AVAILABLE, "Measured", "all %d ready replicas are measured".formatted(ready));
     }
 
     /** {@code ResolvedRefs} of a pool one of whose Services is missing, or cannot be reached as the pool says. */
@@ -284,7 +341,13 @@ final class Findings {
             }
         });
         if (!lagging.isEmpty()) {
-            return Optional.of(Finding.no(Finding.VERIFIED, "ServerLags", String.join("; ", lagging)));
+            boolean unloaded = verified.servers().values().stream()
+                    .anyMatch(verdict -> verdict instanceof Verdict.Lags lags && lags.hasEveryFile());
+            return Optional.of(Finding.no(
+                    Finding.VERIFIED,
+                    "ServerLags",
+                    String.join("; ", lagging)
+                            + (unloaded ? "; maybe it could not load its configuration, and its log says why" : "")));
         }
         return silent.isEmpty()
                 ? Optional.empty()

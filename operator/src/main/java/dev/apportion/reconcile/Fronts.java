@@ -141,19 +141,26 @@ final class Fronts {
                                 .limit(MOST_REASONS))
                 .collect(Collectors.toList());
         return new Member(
-                name,
-                site.name(),
-                ready.isEmpty()
-                        ? site.capacity()
-                        : ready.stream().mapToDouble(Member::capacity).sum(),
-                ready.isEmpty()
-                        ? site.concurrency()
-                        : (int) Math.min(
-                                Integer.MAX_VALUE,
-                                ready.stream().mapToLong(Member::concurrency).sum()),
-                Sample.NONE,
-                addresses,
-                !ready.isEmpty() ? Member.State.Ready : draining ? Member.State.Draining : Member.State.NotReady,
-                because);
+                        name,
+                        site.name(),
+                        ready.isEmpty()
+                                ? site.capacity()
+                                : ready.stream().mapToDouble(Member::capacity).sum(),
+                        ready.isEmpty()
+                                ? site.concurrency()
+                                : (int) Math.min(
+                                        Integer.MAX_VALUE,
+                                        ready.stream()
+                                                .mapToLong(Member::concurrency)
+                                                .sum()),
+                        Sample.NONE,
+                        addresses,
+                        !ready.isEmpty()
+                                ? Member.State.Ready
+                                : draining ? Member.State.Draining : Member.State.NotReady,
+                        because)
+                .of(ready.stream()
+                        .flatMap(member -> member.processes().stream())
+                        .toList());
     }
 }

@@ -20,7 +20,7 @@ final class Gauges {
     private Gauges() {}
 
     /** The values that concern resources. */
-    static Map<Gauge, List<Row>> of(Desk desk, Verifier verifier) {
+    static Map<Gauge, List<Row>> of(Desk desk, Verifier verifier, ResolverProber prober) {
         Gauges gauges = new Gauges();
         if (desk.isOpen()) {
             Admission admission = desk.admission();
@@ -29,8 +29,13 @@ final class Gauges {
             gauges.count("TrafficService", admission.services());
             gauges.count("TrafficStream", admission.streams());
             admission.pools().keySet().forEach(pool -> desk.known(pool).ifPresent(gauges::pool));
-            admission.zones().keySet().forEach(zone -> {
-                desk.standing(zone).ifPresent(standing -> gauges.zone(zone, standing));
+            admission.zones().forEach((zone, judged) -> {
+                desk.standing(zone).ifPresent(standing -> {
+                    gauges.zone(zone, standing);
+                    judged.value()
+                            .map(admitted -> ResolverFindings.ofZone(admitted, standing, prober.report(zone)))
+                            .ifPresent(finding -> gauges.resolvers(zone, finding));
+                });
                 verifier.result(zone).ifPresent(verified -> gauges.servers(zone, verified));
             });
         }
@@ -84,6 +89,19 @@ final class Gauges {
         add(Gauge.ZONE_PROGRAMMED, standing.isWritten() ? 1 : 0, "namespace", namespace, "zone", zone.name());
         // Keys are too many to have series of their own.
         standing.records().hosts().stream().filter(host -> !host.isKey()).forEach(this::host);
+    }
+
+    /** Nothing where nothing is known. */
+    private void resolvers(Ref zone, Finding weightsHonored) {
+        if (weightsHonored.isTrue() || weightsHonored.isFalse()) {
+            add(
+                    Gauge.WEIGHTS_HONORED,
+                    weightsHonored.isTrue() ? 1 : 0,
+                    "namespace",
+                    zone.namespace(),
+                    "zone",
+                    zone.name());
+        }
     }
 
     private void host(Host host) {

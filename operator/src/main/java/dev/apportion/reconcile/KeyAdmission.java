@@ -48,50 +48,74 @@ final class KeyAdmission {
         private final List<String> taken = new ArrayList<>();
     }
 
-    /** Judges the keys of a stream that is admitted but for them. */
-    Judged<AdmittedStream> judge(Judged<AdmittedStream> judged, AdmittedService service, AdmittedZone zone) {
-        AdmittedStream stream = judged.value().orElseThrow();
+    /** Judges the keys of a stream that is admitted but for them. Where nothing is known of them the stream is not admitted. */
+    Judged<AdmittedStream> judge(
+            Judged<AdmittedStream> judged, KeySource source, AdmittedService service, AdmittedZone zone) {
+        List<Finding> findings = new ArrayList<>(judged.findings());
+        Optional<AdmittedStream> admitted = source.keys().map(declared -> {
+            Refusals refusals = new Refusals();
+            AdmittedStream stream = judged.value().orElseThrow();
+            List<AdmittedStream.Key> kept = kept(declared, stream.ref(), service, zone, refusals);
+            replace(findings, accepted(kept.size(), declared, refusals));
+            return stream.withKeys(kept);
+        });
+        source.problem().ifPresent(problem -> replace(findings, problem));
+        return new Judged<>(admitted, findings);
+    }
+
+    private static void replace(List<Finding> findings, Finding finding) {
+        findings.removeIf(other -> other.type().equals(finding.type()));
+        findings.add(finding);
+    }
+
+    private List<AdmittedStream.Key> kept(
+            DeclaredKeys declared, Ref stream, AdmittedService service, AdmittedZone zone, Refusals refusals) {
         List<AdmittedStream.Key> kept = new ArrayList<>();
-        Refusals refusals = new Refusals();
-        for (AdmittedStream.Key key : stream.keys().orElse(List.of())) {
+        Map<String, Integer> lines = new HashMap<>();
+        for (DeclaredKeys.Key key : declared.keys()) {
             switch (DomainNames.parse(key.name())) {
-                case Parsed.Invalid<String>(String problem) -> refusals.invalid.add(problem);
+                case Parsed.Invalid<String>(String problem) -> refusals.invalid.add(key.place() + problem);
                 case Parsed.Value<String>(String name) -> {
                     String host = name + "." + service.hostname();
-                    Optional<String> impossible = impossible(name, host, zone);
+                    Optional<String> impossible = repeated(key, name, lines).or(() -> impossible(name, host, zone));
                     Optional<String> taken = impossible.isPresent() ? Optional.empty() : taken(host, zone);
-                    impossible.ifPresent(refusals.invalid::add);
-                    taken.ifPresent(refusals.taken::add);
+                    impossible.map(key.place()::concat).ifPresent(refusals.invalid::add);
+                    taken.map(key.place()::concat).ifPresent(refusals.taken::add);
                     if (impossible.isEmpty() && taken.isEmpty()) {
-                        owners.put(host, stream.ref());
+                        owners.put(host, stream);
                         kept.add(new AdmittedStream.Key(name, key.rate()));
                     }
                 }
             }
         }
-        AdmittedStream admitted = stream.withKeys(kept);
-        List<Finding> findings = new ArrayList<>(judged.findings());
-        findings.removeIf(finding -> finding.type().equals(Finding.ACCEPTED));
-        findings.add(accepted(kept.size(), refusals));
-        return new Judged<>(Optional.of(admitted), findings);
+        return kept;
     }
 
-    private static Finding accepted(int kept, Refusals refusals) {
-        List<String> all = new ArrayList<>(refusals.invalid);
+    private static Optional<String> repeated(DeclaredKeys.Key key, String name, Map<String, Integer> lines) {
+        Integer first = key.line() == 0 ? null : lines.putIfAbsent(name, key.line());
+        return Optional.ofNullable(first)
+                .map(line -> "%s stands in line %d already, which counts; maybe delete one of the two"
+                        .formatted(name, line));
+    }
+
+    private static Finding accepted(int kept, DeclaredKeys declared, Refusals refusals) {
+        List<String> all = new ArrayList<>(declared.problems());
+        all.addAll(refusals.invalid);
         all.addAll(refusals.taken);
-        if (all.isEmpty()) {
+        int left = declared.refused() + refusals.invalid.size() + refusals.taken.size();
+        if (left == 0) {
             return Finding.yes(
                     Finding.ACCEPTED, "Accepted", "the specification is valid; it has %d keys".formatted(kept));
         }
         return Finding.no(
                 Finding.ACCEPTED,
-                refusals.invalid.isEmpty() ? "HostConflict" : "InvalidSpec",
+                left == refusals.taken.size() ? "HostConflict" : "InvalidSpec",
                 "spec.keys: %s%s; %d of %d keys are left out, the others go on"
                         .formatted(
                                 all.stream().limit(SHOWN).collect(Collectors.joining("; ")),
-                                all.size() > SHOWN ? "; and %d more".formatted(all.size() - SHOWN) : "",
-                                all.size(),
-                                all.size() + kept));
+                                left > SHOWN ? "; and %d more".formatted(left - SHOWN) : "",
+                                left,
+                                left + kept));
     }
 
     private static Optional<String> impossible(String name, String host, AdmittedZone zone) {

@@ -3,12 +3,16 @@ package dev.apportion.reconcile;
 import dev.apportion.allocation.Sample;
 import dev.apportion.api.Amount;
 import dev.apportion.api.ReplicaPoolSpec;
+import dev.apportion.health.EndpointHealth;
+import dev.apportion.health.HealthCheck;
+import dev.apportion.health.Target;
 import dev.apportion.records.Addresses;
 import dev.apportion.records.Parsed;
 import inet.ipaddr.IPAddress;
 import io.fabric8.kubernetes.api.model.ObjectReference;
 import io.fabric8.kubernetes.api.model.discovery.v1.Endpoint;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointConditions;
+import io.fabric8.kubernetes.api.model.discovery.v1.EndpointPort;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -31,6 +35,8 @@ public final class Members {
     static final String CAPACITY_ANNOTATION = "apportion.dev/capacity";
     static final String DRAIN_ANNOTATION = "apportion.dev/drain";
 
+    private static final int PERCENT = 100;
+
     private Members() {}
 
     /**
@@ -44,17 +50,22 @@ public final class Members {
         for (AdmittedPool.Site site : pool.sites()) {
             members.addAll(
                     switch (site.source()) {
-                        case AdmittedPool.Source.Fixed fixed -> fixed(site, fixed);
+                        case AdmittedPool.Source.Fixed fixed -> fixed(site, fixed, world);
                         case AdmittedPool.Source.Service(String name, ReplicaPoolSpec.Publish publish) ->
-                            published(site, new Ref(pool.ref().namespace(), name), publish, world);
+                            published(pool, site, new Ref(pool.ref().namespace(), name), publish, world);
                     });
         }
         return withShared(withUniqueNames(members));
     }
 
     private static List<Member> published(
-            AdmittedPool.Site site, Ref service, ReplicaPoolSpec.Publish publish, World world) {
-        List<Fronts.Backend> endpoints = endpoints(site, world.endpointSlices(service), service.namespace(), world);
+            AdmittedPool pool, AdmittedPool.Site site, Ref service, ReplicaPoolSpec.Publish publish, World world) {
+        List<Fronts.Backend> endpoints = endpoints(
+                site,
+                world.endpointSlices(service),
+                service.namespace(),
+                pool.behavior().minReadyPercent(),
+                world);
         return switch (publish) {
             case Endpoints -> endpoints.stream().map(Fronts.Backend::member).toList();
             case LoadBalancer -> Fronts.loadBalancer(site, service.name(), world.service(service), endpoints);
@@ -62,47 +73,127 @@ public final class Members {
         };
     }
 
-    private static List<Member> fixed(AdmittedPool.Site site, AdmittedPool.Source.Fixed fixed) {
+    private static List<Member> fixed(AdmittedPool.Site site, AdmittedPool.Source.Fixed fixed, World world) {
         return fixed.replicas().stream()
-                .map(replica -> new Member(
+                .map(replica -> fixed(site, replica, fixed.check(), world))
+                .toList();
+    }
+
+    private static Member fixed(
+            AdmittedPool.Site site, AdmittedPool.FixedReplica replica, Optional<HealthCheck> check, World world) {
+        List<IPAddress> serving = new ArrayList<>();
+        List<String> because = new ArrayList<>(List.of("capacity declared"));
+        for (IPAddress address : replica.addresses()) {
+            Optional<String> problem =
+                    check.flatMap(how -> problem(world.health(new Target(address.toInetAddress(), how))));
+            problem.ifPresent(because::add);
+            if (problem.isEmpty()) {
+                serving.add(address);
+            }
+        }
+        Member.State state = serving.isEmpty()
+                ? Member.State.NotReady
+                : replica.drain() ? Member.State.Draining : Member.State.Ready;
+        return new Member(
                         replica.name(),
                         site.name(),
                         replica.capacity(),
                         site.concurrency(),
                         replica.measured(),
-                        replica.addresses(),
-                        replica.drain() ? Member.State.Draining : Member.State.Ready,
-                        List.of("capacity declared")))
-                .toList();
+                        serving,
+                        state,
+                        because)
+                .of(List.of(new Member.Server(
+                        replica.name(), "", replica.addresses().getFirst(), Map.of())));
+    }
+
+    private static Optional<String> problem(EndpointHealth health) {
+        return switch (health) {
+            case EndpointHealth.Healthy healthy -> Optional.empty();
+            case EndpointHealth.Unchecked unchecked -> Optional.of("not checked yet");
+            case EndpointHealth.Unhealthy(String reason) -> Optional.of("fails its health check: " + reason);
+        };
     }
 
     /** What the slices say of one replica: slices of two families, and duplicates, speak of the same one. */
     private static final class Sighting {
         final Set<IPAddress> serving = new HashSet<>();
+
+        /** Those that serve, and those that are there and do not. */
+        final Set<IPAddress> existing = new HashSet<>();
+
         final Set<String> problems = new TreeSet<>();
+
+        final Map<String, Integer> ports = new TreeMap<>();
 
         @Nullable
         String pod;
+
+        /** Empty where the slices do not say. */
+        String uid = "";
 
         @Nullable
         String node;
     }
 
     private static List<Fronts.Backend> endpoints(
-            AdmittedPool.Site site, List<EndpointSlice> slices, String namespace, World world) {
+            AdmittedPool.Site site, List<EndpointSlice> slices, String namespace, int minReadyPercent, World world) {
         Map<String, Sighting> sightings = new TreeMap<>();
         for (EndpointSlice slice : slices) {
             if ("FQDN".equals(slice.getAddressType())) {
                 continue;
             }
             for (Endpoint endpoint : endpoints(slice)) {
-                see(sightings, endpoint);
+                see(sightings, endpoint, ports(slice));
             }
         }
         List<Fronts.Backend> backends = new ArrayList<>();
         sightings.forEach((name, sighting) ->
                 backends.add(new Fronts.Backend(member(site, name, sighting, namespace, world), sighting.node)));
-        return backends;
+        if (!isTooFew(backends, sightings, minReadyPercent)) {
+            return backends;
+        }
+        String reason = "not ready, but kept: less than %d %% of the site is ready".formatted(minReadyPercent);
+        return backends.stream()
+                .map(backend -> new Fronts.Backend(
+                        kept(backend.member(), sightings.get(backend.member().name()), reason), backend.node()))
+                .toList();
+    }
+
+    /** Whether so few of those that exist serve that their readiness is to be doubted. */
+    private static boolean isTooFew(
+            List<Fronts.Backend> backends, Map<String, Sighting> sightings, int minReadyPercent) {
+        long serving = backends.stream()
+                .filter(backend -> backend.member().state() != Member.State.NotReady)
+                .count();
+        long existing = sightings.values().stream()
+                .filter(sighting -> !sighting.existing.isEmpty())
+                .count();
+        return PERCENT * serving < (long) minReadyPercent * existing;
+    }
+
+    private static Member kept(Member member, @Nullable Sighting sighting, String reason) {
+        return member.state() != Member.State.NotReady || sighting == null || sighting.existing.isEmpty()
+                ? member
+                : new Member(
+                                member.name(),
+                                member.site(),
+                                member.capacity(),
+                                member.concurrency(),
+                                Sample.NONE,
+                                List.copyOf(sighting.existing),
+                                Member.State.Ready,
+                                member.because())
+                        .because(reason)
+                        .of(servers(member.name(), sighting, List.copyOf(sighting.existing)));
+    }
+
+    private static List<Member.Server> servers(String name, Sighting sighting, List<IPAddress> addresses) {
+        return addresses.stream()
+                .sorted()
+                .limit(1)
+                .map(address -> new Member.Server(name, sighting.uid, address, sighting.ports))
+                .toList();
     }
 
     /** The endpoints of a slice; the API server writes null where there are none. */
@@ -115,7 +206,17 @@ public final class Members {
         return Objects.requireNonNullElse(endpoint.getAddresses(), List.of());
     }
 
-    private static void see(Map<String, Sighting> sightings, Endpoint endpoint) {
+    private static Map<String, Integer> ports(EndpointSlice slice) {
+        Map<String, Integer> ports = new TreeMap<>();
+        for (EndpointPort port : Objects.requireNonNullElse(slice.getPorts(), List.<EndpointPort>of())) {
+            if (port.getName() != null && port.getPort() != null) {
+                ports.put(port.getName(), port.getPort());
+            }
+        }
+        return ports;
+    }
+
+    private static void see(Map<String, Sighting> sightings, Endpoint endpoint, Map<String, Integer> ports) {
         List<IPAddress> addresses = new ArrayList<>();
         List<String> problems = new ArrayList<>();
         for (String text : addresses(endpoint)) {
@@ -130,9 +231,15 @@ public final class Members {
                 : addresses.isEmpty() ? "unnamed" : addresses.getFirst().toCanonicalString();
         Sighting sighting = sightings.computeIfAbsent(name, key -> new Sighting());
         sighting.pod = pod;
+        sighting.uid = uid(endpoint);
+        sighting.ports.putAll(ports);
         sighting.node = endpoint.getNodeName();
         if (serves(endpoint.getConditions())) {
             sighting.serving.addAll(addresses);
+        }
+        if (endpoint.getConditions() == null
+                || !Boolean.TRUE.equals(endpoint.getConditions().getTerminating())) {
+            sighting.existing.addAll(addresses);
         }
         sighting.problems.addAll(problems);
     }
@@ -153,6 +260,14 @@ public final class Members {
         return Optional.ofNullable(endpoint.getTargetRef())
                 .filter(target -> "Pod".equals(target.getKind()))
                 .map(ObjectReference::getName);
+    }
+
+    /** The uid of the pod behind an endpoint, by which it is told from others that had its name. */
+    private static String uid(Endpoint endpoint) {
+        return Optional.ofNullable(endpoint.getTargetRef())
+                .filter(target -> "Pod".equals(target.getKind()))
+                .map(target -> Objects.requireNonNullElse(target.getUid(), target.getName()))
+                .orElse("");
     }
 
     private static Member member(
@@ -188,7 +303,11 @@ public final class Members {
         List<IPAddress> serving = ended ? List.of() : List.copyOf(sighting.serving);
         Member.State state =
                 serving.isEmpty() ? Member.State.NotReady : drain ? Member.State.Draining : Member.State.Ready;
-        return new Member(name, site.name(), capacity, site.concurrency(), Sample.NONE, serving, state, because);
+        if (ended || drain) {
+            sighting.existing.retainAll(serving);
+        }
+        return new Member(name, site.name(), capacity, site.concurrency(), Sample.NONE, serving, state, because)
+                .of(servers(name, sighting, serving));
     }
 
     private static OptionalDouble positive(String text) {
@@ -228,17 +347,7 @@ public final class Members {
         Map<String, Member> unique = new LinkedHashMap<>();
         for (Member member : members) {
             String name = unique.containsKey(member.name()) ? member.site() + "/" + member.name() : member.name();
-            unique.put(
-                    name,
-                    new Member(
-                            name,
-                            member.site(),
-                            member.capacity(),
-                            member.concurrency(),
-                            member.measured(),
-                            member.addresses(),
-                            member.state(),
-                            member.because()));
+            unique.put(name, member.named(name));
         }
         return List.copyOf(unique.values());
     }

@@ -1,5 +1,6 @@
 package dev.apportion.reconcile;
 
+import dev.apportion.dns.coredns.ShardFilling;
 import dev.apportion.records.Answer;
 import dev.apportion.records.ZoneRecords;
 import java.util.ArrayList;
@@ -110,6 +111,24 @@ public record Plan(
             }
         });
         return records;
+    }
+
+    /**
+     * This plan, and of each zone the shards that it could not be written to: mostly because they would hold more than a ConfigMap
+     * can. Zones that share ConfigMaps fill them in the order of their names. Pure.
+     */
+    public Plan withWhatDoesNotFit() {
+        List<Problem> all = new ArrayList<>(problems);
+        ShardFilling shards = new ShardFilling();
+        zones.forEach((ref, composed) -> admission
+                .zone(ref)
+                .map(zone -> shards.add(composed.records(), ZonePublisher.layout(zone)))
+                .orElse(List.of())
+                .forEach(refused -> all.add(new Problem(
+                        "DNSZone",
+                        ref,
+                        Finding.no(Finding.PROGRAMMED, refused.reason().name(), refused.message())))));
+        return new Plan(admission, pools, zones, List.copyOf(all));
     }
 
     private static <T> void collect(List<Problem> problems, String kind, SortedMap<Ref, Judged<T>> judged) {

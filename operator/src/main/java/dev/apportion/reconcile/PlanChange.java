@@ -62,10 +62,15 @@ record PlanChange(Instant time, double movedPercent, String reason) {
         if (!ready(before, Member::addresses).equals(ready(after, Member::addresses))) {
             return "ReplicasChanged";
         }
-        if (!ready(before, Member::capacity).equals(ready(after, Member::capacity))) {
+        if (!ready(before, Member::declared).equals(ready(after, Member::declared))) {
             return "CapacityChanged";
         }
-        if (!ready(before, Member::measured).equals(ready(after, Member::measured))) {
+        if (!ready(before, Member::warmth).equals(ready(after, Member::warmth))) {
+            return "WarmingUp";
+        }
+        if (!ready(before, Member::measured).equals(ready(after, Member::measured))
+                || !ready(before, Member::capacity).equals(ready(after, Member::capacity))
+                || !ready(before, Member::load).equals(ready(after, Member::load))) {
             return "LoadChanged";
         }
         if (!PoolPlanner.isSame(demands(before), demands(after))) {

@@ -16,12 +16,19 @@ import dev.apportion.allocation.ZipfZones;
 import dev.apportion.api.Amount;
 import dev.apportion.api.ReplicaPool;
 import dev.apportion.api.ReplicaPoolSpec;
+import dev.apportion.health.HealthCheck;
+import dev.apportion.load.Quantity;
+import dev.apportion.load.Series;
 import dev.apportion.records.Addresses;
 import dev.apportion.records.Parsed;
 import inet.ipaddr.IPAddress;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
@@ -41,11 +48,6 @@ final class PoolAdmission {
         if (spec == null) {
             return Judged.rejected("Unreadable", Admission.unreadable(pool));
         }
-        Optional<String> missing = notImplemented(spec);
-        if (missing.isPresent()) {
-            return Judged.rejected(
-                    "NotImplemented", missing.get() + " is not implemented in this version; maybe remove it for now");
-        }
         List<AdmittedPool.Site> sites = new ArrayList<>();
         Set<String> names = new HashSet<>();
         for (ReplicaPoolSpec.Site site : spec.sites()) {
@@ -64,10 +66,11 @@ final class PoolAdmission {
         return Judged.admitted(new AdmittedPool(
                 Ref.of(pool),
                 sites,
-                policy(spec.policy()).orElseThrow(),
+                policy(spec.policy()),
                 spec.policy().type().name(),
                 spec.mode() == ReplicaPoolSpec.Mode.Observe,
-                behavior(spec.behavior())));
+                behavior(spec.behavior()),
+                Optional.ofNullable(spec.load()).flatMap(PoolAdmission::load)));
     }
 
     private static AdmittedPool.Behavior behavior(ReplicaPoolSpec.Behavior behavior) {
@@ -77,28 +80,76 @@ final class PoolAdmission {
                         behavior.actAbovePercent() / PERCENT,
                         behavior.repairToPercent() / PERCENT,
                         behavior.maxShiftPercent() / PERCENT),
-                cooldown == null ? OptionalInt.empty() : OptionalInt.of(cooldown));
+                cooldown == null ? OptionalInt.empty() : OptionalInt.of(cooldown),
+                Optional.ofNullable(behavior.slowStart())
+                        .map(ramp -> new AdmittedPool.SlowStart(
+                                Duration.ofSeconds(ramp.windowSeconds()),
+                                ramp.minPercent() / PERCENT,
+                                ramp.aggression().value())),
+                behavior.minReadyPercent());
     }
 
-    /** The policy that is asked for; empty where it is not implemented. */
-    private static Optional<Policy> policy(ReplicaPoolSpec.Policy policy) {
+    private static Optional<AdmittedPool.Load> load(ReplicaPoolSpec.Load load) {
+        return from(load)
+                .map(from -> new AdmittedPool.Load(
+                        from,
+                        Duration.ofSeconds(load.intervalSeconds()),
+                        Duration.ofSeconds(load.staleAfterSeconds())));
+    }
+
+    private static Optional<AdmittedPool.From> from(ReplicaPoolSpec.Load load) {
+        if (load.scrape() != null) {
+            ReplicaPoolSpec.Scrape scrape = load.scrape();
+            return Optional.of(
+                    new AdmittedPool.From.Scrape(scrape.port().text(), scrape.path(), series(scrape.series())));
+        }
+        if (load.prometheus() != null) {
+            ReplicaPoolSpec.PrometheusLoad prometheus = load.prometheus();
+            return Optional.of(new AdmittedPool.From.Prometheus(prometheus.source(), series(prometheus.series())));
+        }
+        return Optional.ofNullable(load.podMetrics())
+                .map(metrics -> new AdmittedPool.From.PodMetrics(
+                        switch (metrics.resource()) {
+                            case CPU -> "cpu";
+                            case MEMORY -> "memory";
+                        }));
+    }
+
+    private static Series series(ReplicaPoolSpec.Series series) {
+        Map<Quantity, String> names = new EnumMap<>(Quantity.class);
+        putIfPresent(names, Quantity.REQUESTS, series.requests());
+        putIfPresent(names, Quantity.IN_FLIGHT, series.inFlight());
+        putIfPresent(names, Quantity.CONNECTIONS, series.connections());
+        putIfPresent(names, Quantity.USERS, series.users());
+        putIfPresent(names, Quantity.UNIQUE_USERS, series.uniqueUsers());
+        putIfPresent(names, Quantity.LOAD_AVERAGE, series.loadAverage());
+        return new Series(names);
+    }
+
+    private static void putIfPresent(Map<Quantity, String> names, Quantity quantity, @Nullable String name) {
+        if (name != null) {
+            names.put(quantity, name);
+        }
+    }
+
+    private static Policy policy(ReplicaPoolSpec.Policy policy) {
         return switch (policy.type()) {
-            case RoundRobin -> Optional.of(new RoundRobin());
-            case WeightedRoundRobin -> Optional.of(new WeightedRoundRobin());
-            case LeastConnections -> Optional.of(new LeastConnections());
-            case WeightedLeastConnections -> Optional.of(leastConnections(policy.weightedLeastConnections()));
-            case LoadAverage -> Optional.of(new LoadAverage());
-            case Rating -> Optional.of(rating(policy.rating()));
-            case ZipfZones -> Optional.of(zipfZones(policy.zipfZones()));
-            case GlobalQueue -> Optional.of(globalQueue(policy.globalQueue()));
+            case RoundRobin -> new RoundRobin();
+            case WeightedRoundRobin -> new WeightedRoundRobin();
+            case LeastConnections -> new LeastConnections();
+            case WeightedLeastConnections -> leastConnections(policy.weightedLeastConnections());
+            case LoadAverage -> new LoadAverage();
+            case Rating -> rating(policy.rating());
+            case ZipfZones -> zipfZones(policy.zipfZones());
+            case GlobalQueue -> globalQueue(policy.globalQueue());
             case KSplittable ->
-                Optional.of(new KSplittable(
+                new KSplittable(
                         switch (policy.kSplittable().split()) {
                             case Optimal -> KSplittable.Split.OPTIMAL;
                             case EqualRandom -> KSplittable.Split.EQUAL_RANDOM;
                             case EqualScheduled -> KSplittable.Split.EQUAL_SCHEDULED;
                         },
-                        policy.seed()));
+                        policy.seed());
         };
     }
 
@@ -139,22 +190,6 @@ final class PoolAdmission {
                 parameters.serviceTimeMillis() / MILLIS_PER_SECOND);
     }
 
-    private static Optional<String> notImplemented(ReplicaPoolSpec spec) {
-        ReplicaPoolSpec.Policy policy = spec.policy();
-        if (policy(policy).isEmpty()) {
-            return Optional.of("spec.policy.type " + policy.type());
-        }
-        if (spec.load() != null) {
-            return Optional.of("spec.load");
-        }
-        for (ReplicaPoolSpec.Site site : spec.sites()) {
-            if (site.healthCheck() != null) {
-                return Optional.of("spec.sites[%s].healthCheck".formatted(site.name()));
-            }
-        }
-        return Optional.empty();
-    }
-
     private static Parsed<AdmittedPool.Source> source(ReplicaPoolSpec.Site site) {
         ReplicaPoolSpec.ServiceSource service = site.service();
         List<ReplicaPoolSpec.Endpoint> endpoints = site.endpoints();
@@ -181,7 +216,29 @@ final class PoolAdmission {
             replicas.add(new AdmittedPool.FixedReplica(
                     endpoint.name(), addresses, capacity, endpoint.drain(), sample(endpoint.measured())));
         }
-        return new Parsed.Value<>(new AdmittedPool.Source.Fixed(replicas));
+        return new Parsed.Value<>(new AdmittedPool.Source.Fixed(
+                replicas, Optional.ofNullable(site.healthCheck()).map(PoolAdmission::check)));
+    }
+
+    private static HealthCheck check(ReplicaPoolSpec.HealthCheck check) {
+        return new HealthCheck(
+                question(check),
+                Duration.ofSeconds(check.intervalSeconds()),
+                Duration.ofSeconds(check.timeoutSeconds()),
+                check.unhealthyAfter(),
+                check.healthyAfter());
+    }
+
+    private static HealthCheck.Question question(ReplicaPoolSpec.HealthCheck check) {
+        ReplicaPoolSpec.HttpCheck http = check.http();
+        return http == null
+                ? new HealthCheck.Question.Tcp(
+                        Objects.requireNonNull(check.tcp()).port())
+                : new HealthCheck.Question.Http(
+                        http.port(),
+                        http.path(),
+                        http.scheme() == ReplicaPoolSpec.Scheme.HTTPS,
+                        Optional.ofNullable(http.host()));
     }
 
     private static Sample sample(ReplicaPoolSpec.@Nullable Measured measured) {

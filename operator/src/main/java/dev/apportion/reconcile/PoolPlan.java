@@ -73,13 +73,22 @@ public record PoolPlan(
     /**
      * A stream and its answers; without answers when no replica is there for it.
      *
-     * @param shares the share of each replica that the answers stand for, by name
+     * @param shares the share of each replica that the policy means, by name
+     * @param given the share of each replica that the answers give, by name; less than is meant while a replica is warming up, or
+     *     silent
+     * @param restrained whether that is so of some replica
      */
-    public record Stream(Demand demand, List<Row> answers, Map<String, Double> shares) {
+    public record Stream(
+            Demand demand,
+            List<Row> answers,
+            Map<String, Double> shares,
+            Map<String, Double> given,
+            boolean restrained) {
 
         public Stream {
             answers = List.copyOf(answers);
             shares = Map.copyOf(shares);
+            given = Map.copyOf(given);
         }
     }
 
@@ -126,13 +135,21 @@ public record PoolPlan(
         return replicas.stream().filter(replica -> replica.member().isReady()).count();
     }
 
-    /** How many ready replicas have no sample; zero where none has, because nothing is measured. */
+    /** How many ready replicas have no sample; zero where none has and nothing is to be measured. */
     long silent() {
         long silent = replicas.stream()
                 .map(Replica::member)
                 .filter(member -> member.isReady() && member.isSilent())
                 .count();
-        return silent == ready() ? 0 : silent;
+        return silent == ready() && basis.load().isEmpty() ? 0 : silent;
+    }
+
+    /** How many ready replicas have only a part of their share yet. */
+    long warming() {
+        return replicas.stream()
+                .map(Replica::member)
+                .filter(member -> member.isReady() && member.isWarming())
+                .count();
     }
 
     /** Whether the load of some ready replica is known. */

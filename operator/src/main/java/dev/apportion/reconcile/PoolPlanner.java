@@ -110,9 +110,16 @@ public final class PoolPlanner {
             Demand demand = ordered.get(s);
             List<Allocation.Piece> pieces = allocation.streams().get(s);
             boolean kept = change.effect().kept().contains(demand.key());
-            Rounded rounded = round(ready, pieces, demand.answers(), kept ? standing.answers(demand) : List.of());
+            List<Allocation.Piece> given = Restraint.of(pieces, ready, standing.given(demand));
+            boolean restrained = !given.equals(pieces);
+            boolean same = kept && !restrained && !standing.isRestrained(demand);
+            Rounded rounded = round(ready, given, demand.answers(), same ? standing.answers(demand) : List.of());
             streams.add(new PoolPlan.Stream(
-                    demand, rounded.rows(), kept ? standing.shares(demand) : shares(ready, pieces)));
+                    demand,
+                    rounded.rows(),
+                    kept ? standing.shares(demand) : shares(ready, pieces),
+                    shares(ready, rounded.pieces()),
+                    restrained));
             published.add(rounded.pieces());
         }
         Assessment assessment = Assessment.of(problem, published, allocation);
@@ -148,6 +155,9 @@ public final class PoolPlanner {
     /** What is declared, and what replicas there are, takes effect at once; what rates are can wait. */
     private static Occasion occasion(AdmittedPool pool, List<Member> members, List<Demand> demands, Past past) {
         if (past.plan().isEmpty()) {
+            if (past.settling()) {
+                return Occasion.COOLING;
+            }
             // Nobody knows what was declared when this was published; a change that was about to be made must not be
             // lost.
             return Occasion.INTENT;
@@ -162,7 +172,7 @@ public final class PoolPlanner {
                         .equals(whatServes(members))) {
             return Occasion.INTENT;
         }
-        if (past.cooling()) {
+        if (past.cooling() || past.settling()) {
             return Occasion.COOLING;
         }
         return before.course().goesOn() ? Occasion.INTENT : Occasion.DRIFT;
@@ -183,7 +193,7 @@ public final class PoolPlanner {
     private static Set<List<Object>> whatServes(List<Member> members) {
         return members.stream()
                 .filter(Member::isReady)
-                .map(member -> List.<Object>of(member.name(), member.site(), member.capacity(), member.addresses()))
+                .map(member -> List.<Object>of(member.name(), member.site(), member.declared(), member.addresses()))
                 .collect(Collectors.toSet());
     }
 

@@ -185,6 +185,10 @@ final class ReplicaPoolReconciler implements Reconciler<ReplicaPool> {
         if (judged == null) {
             return UpdateControl.noUpdate();
         }
+        desk.check(Ref.of(pool), judged.value());
+        if (judged.value().isEmpty()) {
+            desk.rest(Ref.of(pool));
+        }
         Optional<PoolPlan> plan = judged.value().map(desk::plan);
         writer.recall(pool);
         ReplicaPoolStatus status = statuses.pool(pool, judged, plan, desk.lastChange(Ref.of(pool)), desk.world());

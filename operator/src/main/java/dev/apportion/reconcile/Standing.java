@@ -16,8 +16,9 @@ import java.util.stream.Collectors;
  *
  * @param running the shares by {@link Demand#key()} and the name of the replica
  * @param answers the answers by {@link Demand#key()}
+ * @param given the shares that the answers give, where they are not those that were planned, by {@link Demand#key()}
  */
-record Standing(Running running, Map<String, List<Answer>> answers) {
+record Standing(Running running, Map<String, List<Answer>> answers, Map<String, Map<String, Double>> given) {
 
     /** Comes before the names of replicas that are known by nothing but an address that nobody has any more. */
     private static final String GONE = "gone ";
@@ -30,10 +31,14 @@ record Standing(Running running, Map<String, List<Answer>> answers) {
                 .orElse(Map.of());
         Map<String, Map<String, Double>> shares = new HashMap<>();
         Map<String, List<Answer>> answers = new HashMap<>();
+        Map<String, Map<String, Double>> given = new HashMap<>();
         for (Demand demand : demands) {
             PoolPlan.Stream stream = planned.get(demand.key());
             if (stream != null) {
                 shares.put(demand.key(), stream.shares());
+                if (stream.restrained()) {
+                    given.put(demand.key(), stream.given());
+                }
                 answers.put(
                         demand.key(),
                         stream.answers().stream()
@@ -47,7 +52,18 @@ record Standing(Running running, Map<String, List<Answer>> answers) {
                 }
             }
         }
-        return new Standing(new Running(shares), answers);
+        return new Standing(new Running(shares), answers, given);
+    }
+
+    /** Whether the answers give some replica less than was planned. */
+    boolean isRestrained(Demand demand) {
+        return given.containsKey(demand.key());
+    }
+
+    /** The shares that the answers give. */
+    Map<String, Double> given(Demand demand) {
+        Map<String, Double> restrained = given.get(demand.key());
+        return restrained == null ? shares(demand) : restrained;
     }
 
     List<Answer> answers(Demand demand) {

@@ -39,6 +39,8 @@ final class Statuses {
 
     private static final int DECIMALS = 4;
 
+    private static final int PERCENT = 100;
+
     private final Conditions conditions;
 
     Statuses(Conditions conditions) {
@@ -123,7 +125,8 @@ final class Statuses {
                 generation(pool),
                 written,
                 new ReplicaPoolStatus.Replicas(
-                        found.replicas().size(), (int) found.ready(), 0, (int) draining, (int) found.silent()),
+                        found.replicas().size(), (int) found.ready(), (int) found.warming(), (int) draining, (int)
+                                found.silent()),
                 decimal(found.makespan()),
                 decimal(found.average()),
                 decimal(found.lowerBound()),
@@ -163,19 +166,33 @@ final class Statuses {
                 member.name(),
                 member.addresses().stream().map(IPAddress::toCanonicalString).collect(Collectors.joining(",")),
                 member.site(),
-                member.state().name(),
+                member.isReady() && member.isWarming()
+                        ? "Warming"
+                        : member.state().name(),
                 decimal(member.capacity()),
-                measured(member.measured()),
+                measured(member),
                 decimal(replica.load()),
                 decimal(replica.level()),
                 decimal(replica.share()),
-                Stream.concat(member.because().stream(), Stream.of(replica.because()))
+                Stream.of(member.because().stream(), restraint(member).stream(), Stream.of(replica.because()))
+                        .flatMap(reasons -> reasons)
                         .filter(reason -> !reason.isEmpty())
                         .collect(Collectors.joining("; ")));
     }
 
-    /** A sample for people; null when it says nothing. */
-    private static @Nullable String measured(Sample sample) {
+    private static Optional<String> restraint(Member member) {
+        if (!member.isReady()) {
+            return Optional.empty();
+        }
+        if (member.isWarming()) {
+            return Optional.of("new: %d%% of its share".formatted(Math.round(PERCENT * member.warmth())));
+        }
+        return Optional.empty();
+    }
+
+    /** What was measured, for people; null when nothing is. */
+    private static @Nullable String measured(Member member) {
+        Sample sample = member.measured();
         Map<String, OptionalDouble> quantities = new LinkedHashMap<>();
         quantities.put("%s requests/s", sample.requests());
         quantities.put("%s in flight", sample.inFlight());
@@ -185,7 +202,13 @@ final class Statuses {
         quantities.put("load average %s", sample.loadAverage());
         List<String> texts = new ArrayList<>();
         quantities.forEach((text, quantity) -> quantity.ifPresent(value -> texts.add(text.formatted(decimal(value)))));
-        return texts.isEmpty() ? null : String.join(", ", texts) + "; a fixed sample";
+        String values = String.join(", ", texts);
+        return switch (member.load()) {
+            case Member.Load.Declared fixed -> texts.isEmpty() ? null : values + "; a fixed sample";
+            case Member.Load.Measured now -> texts.isEmpty() ? null : values;
+            case Member.Load.Held(String reason) -> values + "; held, because of " + reason;
+            case Member.Load.Missing(String reason, boolean counted) -> "nothing: " + reason;
+        };
     }
 
     /**

@@ -7,6 +7,7 @@ import dev.apportion.records.Parsed;
 import inet.ipaddr.IPAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
@@ -14,7 +15,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Judges TrafficStreams by themselves, given the verdicts on services and pools. Pure. */
+/** Judges TrafficStreams by themselves, but for their keys, given the verdicts on services and pools. Pure. */
 final class StreamAdmission {
 
     private StreamAdmission() {}
@@ -22,6 +23,31 @@ final class StreamAdmission {
     /** The service that a stream is part of. */
     static Optional<Ref> service(TrafficStream stream) {
         return Optional.ofNullable(stream.getSpec()).map(spec -> service(stream, spec));
+    }
+
+    /** The ConfigMap that lists the keys of a stream. */
+    static Optional<Ref> configMap(TrafficStream stream) {
+        return keyList(stream).map(list -> configMap(stream, list));
+    }
+
+    private static Ref configMap(TrafficStream stream, TrafficStreamSpec.KeyList list) {
+        return new Ref(stream.getMetadata().getNamespace(), list.name());
+    }
+
+    private static Optional<TrafficStreamSpec.KeyList> keyList(TrafficStream stream) {
+        return keys(stream).flatMap(keys -> Optional.ofNullable(keys.configMap()));
+    }
+
+    private static Optional<TrafficStreamSpec.Keys> keys(TrafficStream stream) {
+        return Optional.ofNullable(stream.getSpec()).flatMap(spec -> Optional.ofNullable(spec.keys()));
+    }
+
+    /** Where the keys of a stream are listed; empty if it has none. */
+    static Optional<KeySource> keys(TrafficStream stream, World world) {
+        return keys(stream)
+                .map(keys -> keyList(stream)
+                        .map(list -> world.keys(configMap(stream, list), list.key()))
+                        .orElseGet(() -> KeySource.of(Objects.requireNonNullElse(keys.list(), List.of()))));
     }
 
     private static Ref service(TrafficStream stream, TrafficStreamSpec spec) {
@@ -39,11 +65,6 @@ final class StreamAdmission {
         if (spec.rateFrom() != null) {
             return Judged.rejected(
                     "NotImplemented", "spec.rateFrom is not implemented in this version; maybe state a rate for now");
-        }
-        if (spec.keys() != null && spec.keys().list() == null) {
-            return Judged.rejected(
-                    "NotImplemented",
-                    "spec.keys.configMap is not implemented in this version; maybe use spec.keys.list for now");
         }
         if (spec.keys() != null && spec.clients() != null) {
             return Judged.rejected(
@@ -79,9 +100,7 @@ final class StreamAdmission {
                 spec.rate() == null ? 0 : spec.rate().value(),
                 Set.copyOf(spec.sites()),
                 Optional.ofNullable(spec.home()),
-                Optional.ofNullable(spec.keys())
-                        .flatMap(keys -> Optional.ofNullable(keys.list()))
-                        .map(StreamAdmission::keys));
+                Optional.empty());
         Optional<AdmittedPool> pool = pools.apply(service.value().get().pool());
         Optional<String> unknown = pool.flatMap(found -> unknownSite(spec, found));
         return unknown.map(site -> Judged.admittedUnresolved(
@@ -95,13 +114,6 @@ final class StreamAdmission {
                                                 .map(AdmittedPool.Site::name)
                                                 .collect(Collectors.joining(", ")))))
                 .orElseGet(() -> Judged.admitted(admitted));
-    }
-
-    /** The names in their canonical form as far as they have one; what cannot be a host name is found when it is claimed. */
-    private static List<AdmittedStream.Key> keys(List<TrafficStreamSpec.Key> list) {
-        return list.stream()
-                .map(key -> new AdmittedStream.Key(key.name(), key.rate().value()))
-                .toList();
     }
 
     private static Optional<String> unknownSite(TrafficStreamSpec spec, AdmittedPool pool) {

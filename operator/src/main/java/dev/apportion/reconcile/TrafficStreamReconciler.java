@@ -40,6 +40,13 @@ final class TrafficStreamReconciler implements Reconciler<TrafficStream> {
         return StatusWriter.afterFailure(e);
     }
 
+    /** Says whether its keys are being read, which takes a moment and is no news. */
+    private static boolean isPending(Judged<AdmittedStream> judged) {
+        return judged.findings().stream()
+                .anyMatch(finding -> finding.type().equals(Finding.RESOLVED_REFS)
+                        && finding.reason().equals(Findings.PENDING));
+    }
+
     @Override
     public UpdateControl<TrafficStream> reconcile(TrafficStream stream, Context<TrafficStream> context) {
         if (!desk.isOpen()) {
@@ -47,7 +54,7 @@ final class TrafficStreamReconciler implements Reconciler<TrafficStream> {
         }
         Admission admission = desk.admission();
         Judged<AdmittedStream> judged = admission.streams().get(Ref.of(stream));
-        if (judged == null) {
+        if (judged == null || isPending(judged)) {
             return UpdateControl.noUpdate();
         }
         Optional<AdmittedService> service = judged.value().flatMap(found -> admission.service(found.service()));

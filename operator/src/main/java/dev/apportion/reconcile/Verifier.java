@@ -104,6 +104,11 @@ final class Verifier implements AutoCloseable {
         }
     }
 
+    /** How long a server may lag before it is said. */
+    Duration grace() {
+        return timing.grace();
+    }
+
     /** What the servers said last; empty while they have not been asked, or have had no time yet. */
     Optional<Verified> result(Ref zone) {
         return Optional.ofNullable(watches.get(zone)).flatMap(watch -> Optional.ofNullable(watch.result.get()));

@@ -4,6 +4,8 @@ import dev.apportion.api.DNSZone;
 import dev.apportion.api.ReplicaPool;
 import dev.apportion.api.TrafficService;
 import dev.apportion.api.TrafficStream;
+import dev.apportion.health.EndpointHealth;
+import dev.apportion.health.Target;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -44,6 +46,12 @@ public interface World {
         String phase = pod.getStatus() == null ? null : pod.getStatus().getPhase();
         return "Succeeded".equals(phase) || "Failed".equals(phase);
     }
+
+    /** The keys that a ConfigMap lists under one of its own keys. */
+    KeySource keys(Ref configMap, String key);
+
+    /** Whether an address that is checked is well. */
+    EndpointHealth health(Target target);
 
     /** The labels of a namespace; empty when it is not known. */
     Map<String, String> namespaceLabels(String namespace);

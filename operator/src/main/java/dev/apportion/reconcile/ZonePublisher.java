@@ -210,8 +210,10 @@ final class ZonePublisher {
      * Publishes a zone: at most one request for each shard, none where nothing changed.
      *
      * @param floor the highest serial that is known to have been published
+     * @param reload whether CoreDNS is to load the zone's configuration again, so that the shard of the domain is written even if
+     *     nothing changed
      */
-    Outcome publish(AdmittedZone zone, ZoneRecords desired, long floor) {
+    Outcome publish(AdmittedZone zone, ZoneRecords desired, long floor, boolean reload) {
         List<String> names = desired.hosts().stream().map(Host::name).toList();
         SortedMap<Integer, Write> writes = new TreeMap<>();
         SortedMap<Integer, Long> changed = new TreeMap<>();
@@ -221,7 +223,8 @@ final class ZonePublisher {
         List<Thread> threads = IntStream.range(0, layout(zone).shards().count())
                 .mapToObj(shard -> Thread.ofVirtual()
                         .name("publish " + zone.domain() + " " + shard)
-                        .start(() -> tried.put(shard, publish(zone, desired, names, shard, floor))))
+                        .start(() -> tried.put(
+                                shard, publish(zone, desired, names, shard, floor, reload && shard == home(zone)))))
                 .toList();
         threads.forEach(ZonePublisher::join);
         for (int shard = 0; shard < threads.size(); shard++) {
@@ -232,6 +235,11 @@ final class ZonePublisher {
             one.retry().ifPresent(retries::add);
         }
         return new Outcome(writes, changed, retries.stream().min(Duration::compareTo));
+    }
+
+    /** The shard in which the domain's own files stand. */
+    static int home(AdmittedZone zone) {
+        return layout(zone).shards().of(zone.domain());
     }
 
     private static void join(Thread thread) {
@@ -259,11 +267,12 @@ final class ZonePublisher {
         }
     }
 
-    private Tried publish(AdmittedZone zone, ZoneRecords desired, List<String> names, int shard, long floor) {
+    private Tried publish(
+            AdmittedZone zone, ZoneRecords desired, List<String> names, int shard, long floor, boolean reload) {
         CoreDnsLayout layout = layout(zone);
         ConfigMap current = current(layout, shard).orElse(null);
         Part part = Part.of(desired, names, layout, shard);
-        Optional<Write> standing = standing(layout, shard, part, current);
+        Optional<Write> standing = reload ? Optional.empty() : standing(layout, shard, part, current);
         if (standing.isPresent()) {
             return Tried.of(standing.get());
         }
@@ -272,7 +281,8 @@ final class ZonePublisher {
             return Tried.again(
                     new Write.Failed("the lease is not held for certain, so nothing is written"), AFTER_FAILURE);
         }
-        ShardChange change = ShardChange.decide(current, desired, layout, shard, new Claim(floor, epoch.getAsLong()));
+        ShardChange change =
+                ShardChange.decide(current, desired, layout, shard, new Claim(floor, epoch.getAsLong(), reload));
         Place place = new Place(layout.namespace(), zone.domain(), shard);
         Ref ref = new Ref(layout.namespace(), layout.configMapName(shard));
         Optional<Duration> early = call(change).flatMap(retryAfter::left);

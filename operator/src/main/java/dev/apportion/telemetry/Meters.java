@@ -43,7 +43,10 @@ public final class Meters implements AutoCloseable {
         ZONE_SERIAL("apportion.zone.serial", "The largest serial of the zone's shards"),
         ZONE_HOSTS("apportion.zone.hosts", "Published host names of a zone"),
         ZONE_PROGRAMMED("apportion.zone.programmed", "1 while everything of a zone is written"),
-        SERVER_VERIFIED("apportion.server.verified", "1 while a DNS server answers as published");
+        SERVER_VERIFIED("apportion.server.verified", "1 while a DNS server answers as published"),
+        WEIGHTS_HONORED(
+                "apportion.weights.honored",
+                "1 while clients of a zone's resolvers get the published shares, 0 if not");
 
         private final String meter;
         private final String description;
@@ -75,6 +78,7 @@ public final class Meters implements AutoCloseable {
     private static final String MOVED = "apportion.plan.moved.ratio";
     private static final String PUBLICATIONS = "apportion.publications";
     private static final String FENCED = "apportion.publications.fenced";
+    private static final String RELOADS = "apportion.reloads.requested";
     private static final String PUBLISH_LAG = "apportion.publish.lag";
     private static final String VERIFY_LAG = "apportion.verify.lag";
     private static final String EVENTS = "apportion.events";
@@ -100,6 +104,7 @@ public final class Meters implements AutoCloseable {
     private final Counter planChanges;
     private final DistributionSummary moved;
     private final Counter fenced;
+    private final Counter reloads;
     private final Timer publishLag;
     private final Timer verifyLag;
 
@@ -120,6 +125,9 @@ public final class Meters implements AutoCloseable {
                 .register(registry);
         fenced = Counter.builder(FENCED)
                 .description("Writes that were refused since another writer was faster, or leads now")
+                .register(registry);
+        reloads = Counter.builder(RELOADS)
+                .description("Configurations written anew since servers had the files and did not load them")
                 .register(registry);
         publishLag = timer(PUBLISH_LAG, "From a changed plan until it is written");
         verifyLag = timer(VERIFY_LAG, "From a written change until every server was seen to answer so");
@@ -166,6 +174,11 @@ public final class Meters implements AutoCloseable {
 
     public void fenced() {
         fenced.increment();
+    }
+
+    /** A configuration was written anew so that it is loaded. */
+    public void reloadRequested() {
+        reloads.increment();
     }
 
     public void publishedAfter(Duration lag) {

@@ -94,6 +94,15 @@ class CommandLineTest {
                 "local",
                 "local x --dns here",
                 "sync",
+                "ask",
+                "ask two..dots",
+                "ask www.example.org --type X1",
+                "ask www.example.org --expect MAYBE",
+                "ask www.example.org --count 0",
+                "ask www.example.org --count 100001",
+                "ask www.example.org --server 192.0.2.53:0",
+                "ask www.example.org --server a:b",
+                "ask www.example.org --server ::1",
                 "operator --verify-grace soon"
             })
     void twoWhenTheOptionsAreBad(String arguments) {
@@ -107,13 +116,13 @@ class CommandLineTest {
     void helpAndVersionAreNoErrors() {
         assertThat(Run.of("--help")).satisfies(run -> {
             assertThat(run.code()).isZero();
-            assertThat(run.out()).contains("operator", "sync", "local", "plan");
+            assertThat(run.out()).contains("operator", "sync", "local", "plan", "ask");
         });
         assertThat(Run.of("--version").out()).startsWith("apportion ");
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"operator", "sync", "local", "plan"})
+    @ValueSource(strings = {"operator", "sync", "local", "plan", "ask"})
     void everyCommandHasHelp(String command) {
         Run run = Run.of(command, "--help");
 
@@ -183,5 +192,49 @@ class CommandLineTest {
             sum += answer.path("weight").asInt();
         }
         assertThat(sum).isEqualTo(65536);
+    }
+
+    @Test
+    void zonesThatDoNotFitIntoTheirConfigMapsAreSaid() throws IOException {
+        Path pool = Files.writeString(folder.resolve("pool.yaml"), """
+            apiVersion: apportion.dev/v1alpha1
+            kind: ReplicaPool
+            metadata: {name: p, namespace: web}
+            spec: {sites: [{name: main, endpoints: [{name: a, address: 192.0.2.1}, {name: b, address: 192.0.2.2}]}]}
+            """);
+        Path first = Files.writeString(folder.resolve("first.yaml"), zone("first", 800));
+        Path second = Files.writeString(folder.resolve("second.yaml"), zone("second", 800));
+
+        assertThat(Run.of("plan", "-o", "json", "-f", pool.toString(), first.toString())
+                        .code())
+                .isZero();
+        Run both = Run.of("plan", "-o", "json", "-f", pool.toString(), first.toString(), second.toString());
+
+        assertThat(both.code()).isEqualTo(1);
+        JsonNode problems = new ObjectMapper().readTree(both.out()).path("problems");
+        assertThat(problems).hasSize(1);
+        assertThat(problems.path(0).path("name").asText()).isEqualTo("second");
+        assertThat(problems.path(0).path("condition").asText()).isEqualTo("Programmed");
+        assertThat(problems.path(0).path("reason").asText()).isEqualTo("ShardFull");
+        assertThat(problems.path(0).path("message").asText()).contains("at most 921600 fit", "more shards");
+    }
+
+    private static String zone(String name, int hosts) {
+        StringBuilder text = new StringBuilder("""
+            apiVersion: apportion.dev/v1alpha1
+            kind: DNSZone
+            metadata: {name: NAME, namespace: web}
+            spec: {domain: NAME.example, coreDNS: {configMap: {shards: 1}}}
+            """.replace("NAME", name));
+        for (int i = 0; i < hosts; i++) {
+            text.append("""
+                ---
+                apiVersion: apportion.dev/v1alpha1
+                kind: TrafficService
+                metadata: {name: %s-%d, namespace: web}
+                spec: {zoneRef: {name: %s}, hostname: h%d.%s.example, poolRef: {name: p}}
+                """.formatted(name, i, name, i, name));
+        }
+        return text.toString();
     }
 }

@@ -48,7 +48,8 @@ class FindingsTest {
     }
 
     private static Verdict lags(String host) {
-        return new Verdict.Lags(List.of(new Verdict.Difference(host, "", host + " A", "192.0.2.1", "192.0.2.9")));
+        return new Verdict.Lags(
+                List.of(new Verdict.Difference(host, "", host + " A", "192.0.2.1", "192.0.2.9", false)));
     }
 
     private static void says(Finding finding, Finding.Status status, String reason, String... words) {
@@ -181,7 +182,13 @@ class FindingsTest {
                 Findings.verified(written, SERVERS, verified(lagging)),
                 Finding.Status.False,
                 "ServerLags",
-                "a:53 answers 192.0.2.9 to shop.example.org A, not 192.0.2.1");
+                "a:53 answers 192.0.2.9 to shop.example.org A, not 192.0.2.1",
+                "maybe it could not load its configuration");
+        Verdict older = new Verdict.Lags(List.of(
+                new Verdict.Difference("example.org", "", "example.org SOA", "the serial 9", "the serial 8", true)));
+        assertThat(Findings.verified(written, SERVERS, verified(Map.of("a:53", older)))
+                        .message())
+                .isEqualTo("a:53 answers the serial 8 to example.org SOA, not the serial 9");
         says(
                 Findings.verified(standing(new Write.Failed("503")), SERVERS, verified(Map.of("a:53", GOOD))),
                 Finding.Status.Unknown,

@@ -29,6 +29,13 @@ class KeysTest {
             "shop", "{name: main, endpoints: [{name: a, address: 192.0.2.1}, {name: b, address: 192.0.2.2}]}");
     private static final String SERVICE = Setting.service("app", "app.example.org");
 
+    private static final String LISTED = """
+        apiVersion: apportion.dev/v1alpha1
+        kind: TrafficStream
+        metadata: {name: tenants}
+        spec: {serviceRef: {name: app}, keys: {configMap: {name: rates, key: rates.csv}}}
+        """;
+
     private static String keys(String keys) {
         return """
             apiVersion: apportion.dev/v1alpha1
@@ -58,10 +65,14 @@ class KeysTest {
     }
 
     private static Finding accepted(Plan plan) {
+        return finding(plan, Finding.ACCEPTED);
+    }
+
+    private static Finding finding(Plan plan, String type) {
         Judged<AdmittedStream> judged = plan.admission().streams().get(STREAM);
         assertThat(judged).isNotNull();
         return judged.findings().stream()
-                .filter(finding -> finding.type().equals(Finding.ACCEPTED))
+                .filter(finding -> finding.type().equals(type))
                 .findFirst()
                 .orElseThrow();
     }
@@ -171,5 +182,81 @@ class KeysTest {
         assertThat(second.questions())
                 .hasSizeBetween(512, 1300)
                 .doesNotContainSequence(first.questions().getLast());
+    }
+
+    private static String list(String key, String lines) {
+        return """
+            apiVersion: v1
+            kind: ConfigMap
+            metadata: {name: rates}
+            data: {%s: "%s"}
+            """.formatted(key, lines.replace("\n", "\\n"));
+    }
+
+    private static Finding resolved(Plan plan) {
+        return finding(plan, Finding.RESOLVED_REFS);
+    }
+
+    @Test
+    void aConfigMapListsWhatAStreamCould() {
+        Plan listed = plan(Optional.empty(), LISTED, list("rates.csv", "alice,4\ndeep.er,2"));
+        Plan declared = plan(Optional.empty(), keys("{name: alice, rate: 4}, {name: deep.er, rate: 2}"));
+        assertThat(listed.problems()).isEmpty();
+        assertThat(accepted(listed)).isEqualTo(accepted(declared));
+        assertThat(records(listed)).isEqualTo(records(declared));
+        assertThat(listed.pools()).isEqualTo(declared.pools());
+    }
+
+    @Test
+    void linesThatCannotBeAreLeftOutByTheirNumberAndTheOthersGoOn() {
+        Plan plan = plan(
+                Optional.empty(),
+                LISTED,
+                list("rates.csv", "alice,4\nbob,much\n_s,1\nALICE,5\ncarol\n-x,1\ndave,1\n-y,1"));
+        assertThat(names(records(plan)))
+                .containsExactlyInAnyOrder("app.example.org", "alice.app.example.org", "dave.app.example.org");
+        assertThat(accepted(plan).reason()).isEqualTo("InvalidSpec");
+        assertThat(accepted(plan).message())
+                .startsWith("spec.keys: line 2: the rate \"much\" of \"bob\" must be a quantity")
+                .contains(
+                        "; line 5: \"carol\" has no rate;",
+                        "; line 3: _s: the labels _s and _p are reserved;",
+                        "; line 4: alice stands in line 1 already, which counts; maybe delete one of the two; and 2"
+                                + " more")
+                .endsWith("; 6 of 8 keys are left out, the others go on");
+        PoolPlan pool = plan.pools().get(new Ref("web", "shop"));
+        assertThat(pool).isNotNull();
+        assertThat(pool.average()).isEqualTo(2.5);
+    }
+
+    @Test
+    void keysStayWhereTheirListIsGone() {
+        ZoneRecords before = records(plan(Optional.empty(), LISTED, list("rates.csv", "alice,4")));
+        assertThat(names(before)).contains("alice.app.example.org");
+        Plan gone = plan(Optional.of(before), LISTED);
+        assertThat(records(gone)).isEqualTo(before);
+        assertThat(resolved(gone).reason()).isEqualTo("ConfigMapNotFound");
+        assertThat(resolved(gone).message()).contains("there is no ConfigMap web/rates", "maybe create it");
+        Plan renamed = plan(Optional.of(before), LISTED, list("rates.txt", "alice,4"));
+        assertThat(records(renamed)).isEqualTo(before);
+        assertThat(resolved(renamed).reason()).isEqualTo("ConfigMapKeyNotFound");
+        assertThat(resolved(renamed).message()).contains("no text \"rates.csv\"", "it has rates.txt");
+        Plan emptied = plan(Optional.of(before), LISTED, list("rates.csv", "name,rate\n"));
+        assertThat(records(emptied)).isEqualTo(before);
+        assertThat(accepted(emptied).reason()).isEqualTo("InvalidSpec");
+        assertThat(accepted(emptied).message()).contains("lists no name", "maybe delete the stream");
+        assertThat(names(records(plan(Optional.of(before))))).doesNotContain("alice.app.example.org");
+    }
+
+    @Test
+    void whatWasListedLastGoesOn() {
+        Ref ref = new Ref("web", "rates");
+        Optional<DeclaredKeys> last = Optional.of(DeclaredKeys.read("alice,4"));
+        KeySource missing = KeySource.of(ref, "rates.csv", Optional.empty(), last);
+        assertThat(missing.keys()).isEqualTo(last);
+        assertThat(missing.problem()).map(Finding::reason).contains("ConfigMapNotFound");
+        KeySource forbidden = KeySource.forbidden(ref, "no", last);
+        assertThat(forbidden.keys()).isEqualTo(last);
+        assertThat(forbidden.problem()).map(Finding::reason).contains("ConfigMapForbidden");
     }
 }

@@ -2,6 +2,7 @@ package dev.apportion.reconcile;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.apportion.health.EndpointHealth;
 import inet.ipaddr.IPAddress;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointConditions;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointConditionsBuilder;
@@ -58,6 +59,28 @@ class MembersTest {
         assertThat(members.getLast().measured().connections()).hasValue(12);
         assertThat(members.getLast().because("also").measured())
                 .isEqualTo(members.getLast().measured());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 1", "25, 1", "26, 4", "100, 4"})
+    void whereTooFewAreReadyTheOthersThatAreThereStay(int minReadyPercent, int ready) {
+        List<Member> members = members(
+                POOL.replace("spec: {", "spec: {behavior: {minReadyPercent: %d}, ".formatted(minReadyPercent)),
+                Setting.slice(
+                        "shop-1",
+                        "shop",
+                        "[{addresses: [10.0.0.1]}, {addresses: [10.0.0.2], conditions: {ready: false}}, {addresses:"
+                            + " [10.0.0.3], conditions: {ready: false}}, {addresses: [10.0.0.4], conditions: {ready:"
+                            + " false, serving: false}}, {addresses: [10.0.0.5], conditions: {ready: false, serving:"
+                            + " true, terminating: true}}]"));
+
+        assertThat(members.stream().filter(Member::isReady)).hasSize(ready);
+        assertThat(members.getLast().isReady()).isFalse();
+        assertThat(members.get(1).because())
+                .hasSize(ready == 1 ? 1 : 2)
+                .last()
+                .asString()
+                .contains(ready == 1 ? "capacity" : "not ready, but kept: less than %d %%".formatted(minReadyPercent));
     }
 
     @Test
@@ -160,5 +183,28 @@ class MembersTest {
             assertThat(member.state()).isEqualTo(state);
             assertThat(member.because()).anySatisfy(found -> assertThat(found).contains(because));
         });
+    }
+
+    @Test
+    void ofACheckedReplicaOnlyTheAddressesThatAreWellServe() {
+        Setting setting = Setting.of(Setting.pool(
+                        "shop",
+                        "{name: fixed, healthCheck: {tcp: {port: 80}}, endpoints: [{name: a, address: 192.0.2.1},"
+                                + " {name: b, addresses: [192.0.2.2, \"2001:db8::2\"]}, {name: c, address: 192.0.2.3,"
+                                + " drain: true}]}, {name: other, endpoints: [{name: d, address: 192.0.2.2}]}"))
+                .with("192.0.2.1", new EndpointHealth.Unhealthy("192.0.2.1:80: Connection refused"))
+                .with("192.0.2.2", new EndpointHealth.Unchecked());
+        List<Member> members = Members.of(setting.onlyPool(), setting);
+
+        assertThat(members)
+                .extracting(Member::state)
+                .containsExactly(Member.State.NotReady, Member.State.Ready, Member.State.Draining, Member.State.Ready);
+        assertThat(members.get(0).addresses()).isEmpty();
+        assertThat(members.get(0).because())
+                .containsExactly("capacity declared", "fails its health check: 192.0.2.1:80: Connection refused");
+        assertThat(members.get(1).addresses())
+                .extracting(IPAddress::toCanonicalString)
+                .containsExactly("2001:db8::2");
+        assertThat(members.get(1).because()).containsExactly("capacity declared", "not checked yet");
     }
 }

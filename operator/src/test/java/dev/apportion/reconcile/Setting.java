@@ -8,6 +8,9 @@ import dev.apportion.api.DNSZone;
 import dev.apportion.api.ReplicaPool;
 import dev.apportion.api.TrafficService;
 import dev.apportion.api.TrafficStream;
+import dev.apportion.health.EndpointHealth;
+import dev.apportion.health.Target;
+import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Service;
@@ -43,8 +46,10 @@ final class Setting implements World {
     private final List<TrafficStream> streams = new ArrayList<>();
     private final List<EndpointSlice> slices = new ArrayList<>();
     private final Map<Ref, Pod> pods = new HashMap<>();
+    private final Map<Ref, ConfigMap> configMaps = new HashMap<>();
     private final Map<Ref, Service> kubernetesServices = new HashMap<>();
     private final Map<String, Node> nodes = new HashMap<>();
+    private final Map<String, EndpointHealth> health = new HashMap<>();
 
     static Setting of(String... documents) {
         Setting setting = new Setting();
@@ -148,6 +153,10 @@ final class Setting implements World {
                 Pod pod = read(document, Pod.class);
                 pods.put(Ref.of(pod), pod);
             }
+            case "ConfigMap" -> {
+                ConfigMap configMap = read(document, ConfigMap.class);
+                configMaps.put(Ref.of(configMap), configMap);
+            }
             case "Service" -> {
                 Service service = read(document, Service.class);
                 kubernetesServices.put(Ref.of(service), service);
@@ -231,6 +240,23 @@ final class Setting implements World {
     @Override
     public boolean podHasEnded(Ref pod) {
         return Optional.ofNullable(pods.get(pod)).filter(World::hasEnded).isPresent();
+    }
+
+    /** Says how an address is. */
+    Setting with(String address, EndpointHealth known) {
+        health.put(address, known);
+        return this;
+    }
+
+    @Override
+    public EndpointHealth health(Target target) {
+        return Objects.requireNonNullElseGet(
+                health.get(target.address().getHostAddress()), EndpointHealth.Healthy::new);
+    }
+
+    @Override
+    public KeySource keys(Ref configMap, String key) {
+        return KeySource.of(configMap, key, Optional.ofNullable(configMaps.get(configMap)));
     }
 
     @Override

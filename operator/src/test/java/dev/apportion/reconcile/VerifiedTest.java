@@ -38,7 +38,7 @@ class VerifiedTest {
     }
 
     private static Verdict lags(String host) {
-        return new Verdict.Lags(List.of(new Verdict.Difference(host, "", "?", "this", "that")));
+        return new Verdict.Lags(List.of(new Verdict.Difference(host, "", "?", "this", "that", false)));
     }
 
     @Test

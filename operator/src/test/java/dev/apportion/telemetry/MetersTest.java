@@ -65,6 +65,7 @@ class MetersTest {
             meters.planChanged(0.3);
             meters.published("written");
             meters.fenced();
+            meters.reloadRequested();
             meters.publishedAfter(Duration.ofMillis(120));
             meters.verifiedAfter(Duration.ofMillis(320));
             meters.event("Warning");
@@ -74,6 +75,7 @@ class MetersTest {
                     .contains("apportion_plan_moved_ratio_sum 0.3")
                     .contains("apportion_publications_total{outcome=\"written\"} 1.0")
                     .contains("apportion_publications_fenced_total 1.0")
+                    .contains("apportion_reloads_requested_total 1.0")
                     .contains("apportion_publish_lag_seconds_bucket{le=\"0.25\"} 1")
                     .contains("apportion_verify_lag_seconds_bucket{le=\"0.25\"} 0")
                     .contains("apportion_events_total{type=\"Warning\"} 1.0")

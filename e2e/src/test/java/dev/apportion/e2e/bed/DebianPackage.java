@@ -20,7 +20,11 @@ import org.junit.jupiter.api.Assumptions;
 public enum DebianPackage {
     BIND("bind9", "named"),
     DNSPERF("dnsperf", "dnsperf"),
+    DOCKER("docker.io", "dockerd"),
     GCC("gcc", "gcc"),
+    MMDEBSTRAP("mmdebstrap", "mmdebstrap"),
+    PROMETHEUS("prometheus", "prometheus"),
+    PROMTOOL("prometheus", "promtool"),
     UNBOUND("unbound", "unbound");
 
     // Once in a run is enough: what could not be installed for one test cannot be for the next.
@@ -36,6 +40,15 @@ public enum DebianPackage {
 
     /** The program's file; the calling test is skipped, with a message that names the package, if it cannot be had. */
     public Path orSkip() {
+        Optional<Path> present = find();
+        Assumptions.assumeTrue(
+                present.isPresent(),
+                () -> program + " is not installed. Install the package " + packageName + " to run this test.");
+        return present.orElseThrow();
+    }
+
+    /** The program's file, installed first if need be; empty if it cannot be had. */
+    public Optional<Path> find() {
         Optional<Path> present = onPath(program);
         if (present.isEmpty()
                 && TRIED.add(this)
@@ -44,10 +57,7 @@ public enum DebianPackage {
             install();
             present = onPath(program);
         }
-        Assumptions.assumeTrue(
-                present.isPresent(),
-                () -> program + " is not installed. Install the package " + packageName + " to run this test.");
-        return present.orElseThrow();
+        return present;
     }
 
     private void install() {

@@ -9,12 +9,12 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 
 /** Folders of short life. */
-final class Folders {
+public final class Folders {
 
     private Folders() {}
 
     /** Deletes a folder with all that is in it; one that is not there is no error. */
-    static void delete(Path folder) throws IOException {
+    public static void delete(Path folder) throws IOException {
         try {
             Files.walkFileTree(folder, new SimpleFileVisitor<>() {
                 @Override

@@ -1,11 +1,22 @@
 package dev.apportion.e2e.bed;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** kubectl with the kubeconfig of a test server, in one namespace; the user's own kubeconfig is never read. */
-public record Kubectl(Path program, Path kubeconfig, String namespace) {
+/**
+ * kubectl with the kubeconfig of a test server, in one namespace; the user's own kubeconfig is never read.
+ *
+ * @param atMost how long one command may run
+ */
+public record Kubectl(Path program, Path kubeconfig, String namespace, Duration atMost) {
+
+    private static final Duration USUAL = Duration.ofSeconds(60);
+
+    public Kubectl(Path program, Path kubeconfig, String namespace) {
+        this(program, kubeconfig, namespace, USUAL);
+    }
 
     /** Runs kubectl with arguments such as {@code "get", "configmaps"}. */
     public Command.Result run(String... arguments) {
@@ -24,6 +35,6 @@ public record Kubectl(Path program, Path kubeconfig, String namespace) {
                 "--namespace=" + namespace,
                 "--cache-dir=" + kubeconfig.resolveSibling("kubectl-cache")));
         line.addAll(List.of(arguments));
-        return Command.of(line);
+        return Command.of(line).within(atMost);
     }
 }

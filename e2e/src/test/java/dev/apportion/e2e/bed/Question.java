@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -13,8 +12,11 @@ import org.xbill.DNS.DClass;
 import org.xbill.DNS.Flags;
 import org.xbill.DNS.Message;
 import org.xbill.DNS.Name;
+import org.xbill.DNS.OPTRecord;
 import org.xbill.DNS.Record;
+import org.xbill.DNS.Section;
 import org.xbill.DNS.SimpleResolver;
+import org.xbill.DNS.TextParseException;
 import org.xbill.DNS.Type;
 
 /**
@@ -80,19 +82,27 @@ public record Question(
         resolver.setTimeout(timeout);
         resolver.setTCP(tcp);
         resolver.setIgnoreTruncation(true);
-        if (edns) {
-            resolver.setEDNS(0, PAYLOAD, 0, List.of());
-        } else {
-            resolver.setEDNS(-1);
-        }
+        resolver.setEDNS(-1); // the query has what it needs
         if (source.isPresent()) {
             resolver.setLocalAddress(new InetSocketAddress(InetAddress.ofLiteral(source.get()), 0));
         }
-        Name absolute = Name.fromString(name, Name.root);
-        Message query = Message.newQuery(Record.newRecord(absolute, type, DClass.IN));
-        query.getHeader().setFlag(Flags.RD);
-        id.ifPresent(query.getHeader()::setID);
-        return new Answer(resolver.send(query));
+        return new Answer(resolver.send(query()));
+    }
+
+    /** The DNS message that asks. */
+    public Message query() {
+        try {
+            Name absolute = Name.fromString(name, Name.root);
+            Message query = Message.newQuery(Record.newRecord(absolute, type, DClass.IN));
+            query.getHeader().setFlag(Flags.RD);
+            id.ifPresent(query.getHeader()::setID);
+            if (edns) {
+                query.addRecord(new OPTRecord(PAYLOAD, 0, 0), Section.ADDITIONAL);
+            }
+            return query;
+        } catch (TextParseException e) {
+            throw new IllegalArgumentException("No domain name: " + name, e);
+        }
     }
 
     @Override

@@ -18,15 +18,21 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Deque;
+import java.util.EnumMap;
 import java.util.HexFormat;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The built {@linkplain Tool tools}, in a folder outside the source tree that outlives a run:
@@ -67,16 +73,18 @@ public final class ToolCache {
         return new ToolCache(System.getenv(), SourceTree.root().resolve("e2e/tools"), System.out);
     }
 
-    /** Builds what is missing of the named programs, or of all if none is named; the exit code is 1 if one cannot be had. */
+    /**
+     * Builds what is missing of the named programs, or, if none is named, of those that run as processes; the exit code is 1 if one
+     * cannot be had.
+     */
     public static void main(String[] programs) {
         ToolCache cache = ofThisUser();
         List<String> named = List.of(programs);
         try {
-            for (Tool tool : Tool.values()) {
-                if (named.isEmpty() || named.contains(tool.program())) {
-                    cache.progress.println(tool.program() + ": " + cache.path(tool));
-                }
-            }
+            cache.paths(Stream.of(Tool.values())
+                            .filter(tool -> named.isEmpty() ? !tool.isForClusters() : named.contains(tool.program()))
+                            .toList())
+                    .forEach((tool, path) -> cache.progress.println(tool.program() + ": " + path));
         } catch (ToolUnavailableException missing) {
             System.err.println(missing.getMessage());
             System.exit(1);
@@ -89,41 +97,92 @@ public final class ToolCache {
      * @throws ToolUnavailableException if it is not there and cannot be built
      */
     public Path path(Tool tool) {
+        return Objects.requireNonNull(paths(List.of(tool)).get(tool));
+    }
+
+    /**
+     * The files of programs, built first if need be: what is missing of one Go module in one go.
+     *
+     * @throws ToolUnavailableException if one is not there and cannot be built
+     */
+    public Map<Tool, Path> paths(Collection<Tool> tools) {
+        Map<Tool, Path> paths = new EnumMap<>(Tool.class);
         String binaries = environment.get(BINARIES);
         if (binaries != null && !binaries.isBlank()) {
-            Path given = Path.of(binaries).toAbsolutePath().resolve(tool.program());
-            if (!Files.isExecutable(given)) {
-                throw new ToolUnavailableException(
-                        "%s=%s has no executable file %s. Put it there, or unset the variable to have it built."
-                                .formatted(BINARIES, binaries, tool.program()));
+            tools.forEach(tool -> paths.put(tool, given(tool, binaries)));
+            return paths;
+        }
+        Map<Build, List<Tool>> builds = new LinkedHashMap<>();
+        for (Tool tool : tools) {
+            Build build = Build.of(tool, modules.resolve(tool.folder()), folder());
+            paths.put(tool, build.target(tool));
+            builds.computeIfAbsent(build, _ -> new ArrayList<>()).add(tool);
+        }
+        builds.forEach(this::provide);
+        return paths;
+    }
+
+    /** A text that differs for programs that differ; nothing is built. */
+    public String identity(Tool tool) {
+        String binaries = environment.get(BINARIES);
+        if (binaries != null && !binaries.isBlank()) {
+            Path given = given(tool, binaries);
+            try {
+                return given + " of " + Files.getLastModifiedTime(given);
+            } catch (IOException e) {
+                throw new UncheckedIOException("Looking at " + given, e);
             }
-            return given;
         }
-        Build build = Build.of(tool, modules.resolve(tool.folder()), folder());
-        if (Files.isExecutable(build.target())) {
-            return build.target();
+        return folder().relativize(
+                        Build.of(tool, modules.resolve(tool.folder()), folder()).target(tool))
+                .toString();
+    }
+
+    private static Path given(Tool tool, String binaries) {
+        Path given = Path.of(binaries).toAbsolutePath().resolve(tool.program());
+        if (!Files.isExecutable(given)) {
+            throw new ToolUnavailableException(
+                    "%s=%s has no executable file %s. Put it there, or unset the variable to have it built."
+                            .formatted(BINARIES, binaries, tool.program()));
         }
+        return given;
+    }
+
+    private void provide(Build build, List<Tool> tools) {
+        if (build.missing(tools).isEmpty()) {
+            return;
+        }
+        String names = names(build.missing(tools));
         Path go = go().orElseThrow(() -> new ToolUnavailableException(
                 "%s %s is needed and not built yet. Install Go %s or later so that the command go is found, or set %s to a folder that holds %s."
-                        .formatted(tool.program(), build.version(), GO_RELEASE, BINARIES, tool.program())));
+                        .formatted(names, build.version(), GO_RELEASE, BINARIES, names)));
         try {
-            return underLock(build.target().resolveSibling(tool.program() + ".lock"), () -> build(build, go));
+            underLock(build.folder().resolve("build.lock"), () -> build(build, build.missing(tools), go));
         } catch (IOException e) {
-            throw new UncheckedIOException("Building " + tool.program() + " in " + build.target(), e);
+            throw new UncheckedIOException("Building " + names + " in " + build.folder(), e);
         }
     }
 
+    private static String names(List<Tool> tools) {
+        return tools.stream().map(Tool::program).collect(Collectors.joining(", "));
+    }
+
     private Path folder() {
+        return root().resolve("tools");
+    }
+
+    /** The folder that everything that is kept from one run to the next is in. */
+    public Path root() {
         String own = environment.get("APPORTION_CACHE");
         if (own != null && !own.isBlank()) {
-            return Path.of(own).toAbsolutePath().resolve("tools");
+            return Path.of(own).toAbsolutePath();
         }
         String xdg = environment.get("XDG_CACHE_HOME");
         Path caches = xdg != null && !xdg.isBlank()
                 ? Path.of(xdg).toAbsolutePath()
                 : Path.of(environment.getOrDefault("HOME", System.getProperty("user.home")))
                         .resolve(".cache");
-        return caches.resolve("apportion/tools");
+        return caches.resolve("apportion");
     }
 
     private Optional<Path> go() {
@@ -137,32 +196,34 @@ public final class ToolCache {
     }
 
     private interface Work {
-        Path run() throws IOException;
+        void run() throws IOException;
     }
 
-    private static Path underLock(Path lockFile, Work work) throws IOException {
+    private static void underLock(Path lockFile, Work work) throws IOException {
         IN_THIS_JVM.lock();
         try {
             Files.createDirectories(lockFile.getParent());
             try (FileChannel channel = FileChannel.open(lockFile, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
                     FileLock _ = channel.lock()) {
-                return work.run();
+                work.run();
             }
         } finally {
             IN_THIS_JVM.unlock();
         }
     }
 
-    private Path build(Build build, Path go) throws IOException {
-        if (Files.isExecutable(build.target())) {
-            return build.target(); // another run was faster
+    private void build(Build build, List<Tool> tools, Path go) throws IOException {
+        if (tools.isEmpty()) {
+            return; // another run was faster
         }
-        String what = build.tool().program() + " " + build.version();
-        Path folder = Files.createTempDirectory(build.target().getParent(), ".build-");
-        Path made = folder.resolve(build.tool().program());
-        List<String> command = new ArrayList<>(List.of(go.toString(), "build", "-v", "-o", made.toString()));
+        String what = names(tools) + " " + build.version();
+        Path folder = Files.createTempDirectory(build.folder(), ".build-");
+        // Of several packages go takes the last element of each import path as the program's name.
+        String output =
+                tools.size() == 1 ? folder.resolve(tools.getFirst().program()).toString() : folder + "/";
+        List<String> command = new ArrayList<>(List.of(go.toString(), "build", "-v", "-o", output));
         command.addAll(build.flags());
-        command.add(build.tool().goPackage());
+        tools.forEach(tool -> command.add(tool.goPackage()));
         ProcessBuilder builder =
                 new ProcessBuilder(command).directory(build.module().toFile()).redirectErrorStream(true);
         builder.environment().putAll(environment);
@@ -188,9 +249,10 @@ public final class ToolCache {
                                 String.join(System.lineSeparator(), command),
                                 String.join(System.lineSeparator(), tail)));
             }
-            Files.move(made, build.target(), StandardCopyOption.ATOMIC_MOVE);
+            for (Tool tool : tools) {
+                Files.move(folder.resolve(tool.program()), build.target(tool), StandardCopyOption.ATOMIC_MOVE);
+            }
             progress.println("built " + what + " in " + seconds(start) + " s");
-            return build.target();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IOException("Interrupted while building " + what, e);
@@ -217,10 +279,12 @@ public final class ToolCache {
         return Duration.between(start, Instant.now()).toSeconds();
     }
 
-    /** What one tool is built from, and where it goes. */
-    private record Build(Tool tool, Path module, String version, List<String> flags, Path target) {
+    /** What the tools of one Go module are built from, and the folder that they go to. */
+    private record Build(Path module, String version, List<String> flags, Path folder) {
 
         private static final String GOFLAGS = "-mod=readonly -trimpath -buildvcs=false";
+
+        private static final String OWN = "own";
 
         static final Map<String, String> ENVIRONMENT = Map.of(
                 "CGO_ENABLED", "0",
@@ -234,25 +298,55 @@ public final class ToolCache {
                 String version = version(tool, goMod);
                 StringBuilder linker = new StringBuilder("-s -w");
                 tool.stamps(version).forEach(stamp -> linker.append(" -X ").append(stamp));
-                List<String> flags = List.of("-ldflags", linker.toString());
+                List<String> flags = new ArrayList<>(List.of("-ldflags", linker.toString()));
+                if (!tool.tags().isEmpty()) {
+                    flags.add("-tags=" + String.join(",", tool.tags()));
+                }
                 String key = digest(
-                        goMod,
+                        goMod + sources(module),
                         Files.readString(module.resolve("go.sum")),
                         flags.toString(),
                         GOFLAGS,
                         System.getProperty("os.name"),
                         System.getProperty("os.arch"));
-                Path target = cache.resolve(tool.folder() + "-" + version)
-                        .resolve(key)
-                        .resolve(tool.program());
-                return new Build(tool, module, version, flags, target);
+                return new Build(
+                        module,
+                        version,
+                        List.copyOf(flags),
+                        cache.resolve(tool.folder() + "-" + version).resolve(key));
             } catch (IOException e) {
                 throw new UncheckedIOException("Reading the Go module in " + module, e);
             }
         }
 
+        Path target(Tool tool) {
+            return folder.resolve(tool.program());
+        }
+
+        List<Tool> missing(List<Tool> tools) {
+            return tools.stream()
+                    .filter(tool -> !Files.isExecutable(target(tool)))
+                    .toList();
+        }
+
+        /** The module's own Go files, if it has any. */
+        private static String sources(Path module) throws IOException {
+            StringBuilder text = new StringBuilder();
+            try (Stream<Path> files = Files.list(module)) {
+                for (Path file : files.filter(path -> path.toString().endsWith(".go"))
+                        .sorted()
+                        .toList()) {
+                    text.append(Files.readString(file));
+                }
+            }
+            return text.toString();
+        }
+
         /** The version of the required module that holds the program: the one with the longest path. */
         private static String version(Tool tool, String goMod) {
+            if (goMod.startsWith("module " + tool.goPackage() + "\n")) {
+                return OWN;
+            }
             String version = "";
             int longest = 0;
             for (String line : goMod.lines().toList()) {

@@ -88,8 +88,61 @@ class ToolCacheTest {
                         .endsWith(" -ldflags -s -w go.etcd.io/etcd/server/v3"));
         assertThat(progress.toString(StandardCharsets.UTF_8)).contains("building etcd v3.7.3", "built etcd v3.7.3");
         try (Stream<Path> left = Files.list(first.resolveSibling("."))) {
-            assertThat(left.map(file -> file.getFileName().toString())).containsExactlyInAnyOrder("etcd", "etcd.lock");
+            assertThat(left.map(file -> file.getFileName().toString())).containsExactlyInAnyOrder("etcd", "build.lock");
         }
+    }
+
+    @Test
+    void buildsTheProgramsOfOneModuleInOneGo() throws IOException {
+        Path module = Files.createDirectories(modules.resolve("kubernetes"));
+        Files.writeString(module.resolve("go.mod"), "module a\n\nrequire k8s.io/kubernetes v1.36.3 // indirect\n");
+        Files.writeString(module.resolve("go.sum"), "");
+        installGo("cd \"$2\"; echo built > kubelet; echo built > kubeadm; chmod +x kube*");
+
+        Map<Tool, Path> paths = cache(Map.of()).paths(List.of(Tool.KUBELET, Tool.KUBEADM));
+
+        assertThat(paths).containsOnlyKeys(Tool.KUBELET, Tool.KUBEADM);
+        assertThat(paths.values()).allSatisfy(path -> assertThat(path).isExecutable());
+        assertThat(Files.readAllLines(calls()))
+                .singleElement()
+                .satisfies(call -> assertThat(call).contains("cmd/kubelet", "cmd/kubeadm"));
+    }
+
+    @Test
+    void programsThatAreBuiltTogetherHaveTheNamesThatGoGivesThem() {
+        assertThat(Tool.values())
+                .filteredOn(tool -> Stream.of(Tool.values())
+                                .filter(other -> other.folder().equals(tool.folder()))
+                                .count()
+                        > 1)
+                .isNotEmpty()
+                .allSatisfy(tool -> assertThat(tool.goPackage()).endsWith("/" + tool.program()));
+    }
+
+    @Test
+    void theIdentityOfAProgramChangesWithItsVersionAndBuildsNothing() throws IOException {
+        String before = cache(Map.of()).identity(Tool.ETCD);
+        assertThat(cache(Map.of("HOME", "/elsewhere")).identity(Tool.ETCD)).isEqualTo(before);
+        Path goMod = modules.resolve("etcd/go.mod");
+        Files.writeString(goMod, Files.readString(goMod).replace("v3.7.3", "v3.8.0"));
+
+        assertThat(cache(Map.of()).identity(Tool.ETCD)).isNotEqualTo(before);
+        assertThat(calls()).doesNotExist();
+    }
+
+    @Test
+    void aProgramOfOurOwnIsBuiltAnewWhenItsSourceChanges() throws IOException {
+        Path module = Files.createDirectories(modules.resolve("traffic"));
+        Files.writeString(module.resolve("go.mod"), "module apportion.dev/tools/traffic\n");
+        Files.writeString(module.resolve("go.sum"), "");
+        Files.writeString(module.resolve("main.go"), "package main\n");
+        installGo("echo built > \"$2\"; chmod +x \"$2\"");
+        Path before = cache(Map.of()).path(Tool.TRAFFIC);
+        Files.writeString(module.resolve("main.go"), "package main // changed\n");
+
+        Path after = cache(Map.of()).path(Tool.TRAFFIC);
+
+        assertThat(after).isNotEqualTo(before).isExecutable();
     }
 
     @Test
@@ -134,7 +187,7 @@ class ToolCacheTest {
         try (Stream<Path> left = Files.walk(folder.resolve("cache"))) {
             assertThat(left.filter(Files::isRegularFile)
                             .map(file -> file.getFileName().toString()))
-                    .containsExactly("etcd.lock");
+                    .containsExactly("build.lock");
         }
     }
 

@@ -82,7 +82,8 @@ final class ServerBlocks {
     }
 
     /** The blocks of the domain itself. */
-    ServerBlocks domain(Optional<Host> apex) {
+    ServerBlocks domain(Optional<Host> apex, Edition edition) {
+        text.append(edition.text());
         apex.ifPresent(host -> ClientStreams.inOrder(host).forEach(stream -> apexStream(host, stream)));
         if (apex.stream().flatMap(host -> host.streams().stream()).noneMatch(HostStream::isEveryoneElse)) {
             line(zone.domain() + " {");

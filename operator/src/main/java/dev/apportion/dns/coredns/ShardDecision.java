@@ -67,14 +67,16 @@ sealed interface ShardDecision {
         }
         Optional<Serial> published = before.flatMap(Serial::parse);
         Serial serial = published.orElse(Serial.after(claim.floor()));
-        ShardFiles rendered = ShardFiles.render(desired, shards, directory, shard, serial);
+        Edition standing = Edition.of(current.get(keys.domainConf()));
+        Edition edition = claim.reload() ? standing.next() : standing;
+        ShardFiles rendered = ShardFiles.render(desired, shards, directory, shard, serial, edition);
         if (published.isPresent() && rendered instanceof ShardFiles.Rendered(var files)) {
             if (files.equals(owned(current, keys))) {
                 return new Unchanged(published);
             }
             // CoreDNS reads a zone file anew only if its serial is another one.
             serial = serial.next();
-            rendered = ShardFiles.render(desired, shards, directory, shard, serial);
+            rendered = ShardFiles.render(desired, shards, directory, shard, serial, edition);
         }
         return switch (rendered) {
             case ShardFiles.NotRenderable(var subject, var message) ->

@@ -32,6 +32,16 @@ public sealed interface ShardFiles {
      *     65536 in each family; for List, 1 to 255 each
      */
     static ShardFiles render(ZoneRecords zone, Shards shards, String directory, int shard, Serial serial) {
-        return new ShardRendering(zone, shards, directory, shard, serial).render();
+        return render(zone, shards, directory, shard, serial, Edition.FIRST);
+    }
+
+    /**
+     * Renders an edition.
+     *
+     * @param edition which one of the equivalent texts of the zone's own configuration
+     */
+    static ShardFiles render(
+            ZoneRecords zone, Shards shards, String directory, int shard, Serial serial, Edition edition) {
+        return new ShardRendering(zone, shards, directory, shard, serial, edition).render();
     }
 }

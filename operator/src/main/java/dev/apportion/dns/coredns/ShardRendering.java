@@ -51,15 +51,17 @@ final class ShardRendering {
     private final String directory;
     private final int shard;
     private final Serial serial;
+    private final Edition edition;
     private final ShardKeys keys;
     private final List<Host> hosts;
 
-    ShardRendering(ZoneRecords zone, Shards shards, String directory, int shard, Serial serial) {
+    ShardRendering(ZoneRecords zone, Shards shards, String directory, int shard, Serial serial, Edition edition) {
         this.zone = zone;
         this.shards = shards;
         this.directory = directory;
         this.shard = shard;
         this.serial = serial;
+        this.edition = edition;
         this.keys = new ShardKeys(zone.domain(), shard);
         this.hosts = zone.hosts().stream()
                 .filter(host -> shards.of(host.name()) == shard)
@@ -112,7 +114,7 @@ final class ShardRendering {
                 hosts.stream().filter(host -> host.name().equals(zone.domain())).findFirst();
         files.put(
                 keys.domainConf(),
-                new ServerBlocks(zone, directory, keys).domain(apex).toString());
+                new ServerBlocks(zone, directory, keys).domain(apex, edition).toString());
         files.put(keys.domainZone(), ZoneText.domain(zone, List.of(), serial));
         if (apex.isPresent() && zone.answers() == Answers.List) {
             for (HostStream stream : ClientStreams.inOrder(apex.get())) {

@@ -13,7 +13,13 @@ public sealed interface Verdict {
     record Verified(int questions) implements Verdict {}
 
     /** It answers, but something else. */
-    record Lags(List<Difference> differences) implements Verdict {}
+    record Lags(List<Difference> differences) implements Verdict {
+
+        /** Whether no file is known to be another than the published one, so that what differs is the configuration. */
+        public boolean hasEveryFile() {
+            return differences.stream().noneMatch(Difference::isOtherFile);
+        }
+    }
 
     /** It does not answer. */
     record Silent(String reason) implements Verdict {}
@@ -26,6 +32,8 @@ public sealed interface Verdict {
      * @param question the question, for people
      * @param expected what should be answered, for people
      * @param observed what was answered, for people
+     * @param isOtherFile whether the serial of another file was answered than of the published one: of an older one, mostly
      */
-    record Difference(String host, String stream, String question, String expected, String observed) {}
+    record Difference(
+            String host, String stream, String question, String expected, String observed, boolean isOtherFile) {}
 }

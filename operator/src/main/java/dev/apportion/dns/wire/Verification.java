@@ -235,7 +235,8 @@ public final class Verification {
                         addresses(message, check.question().type());
                 yield failure.isEmpty() && addresses.equals(expected)
                         ? Optional.empty()
-                        : Optional.of(difference(check, text(expected), failure.orElseGet(() -> text(addresses))));
+                        : Optional.of(
+                                difference(check, text(expected), failure.orElseGet(() -> text(addresses)), false));
             }
             case Expected.Generation(Optional<Serial> expected) -> {
                 Optional<Long> serial = serial(message);
@@ -248,13 +249,15 @@ public final class Verification {
                                 check,
                                 expected.map(wanted -> "the serial " + wanted).orElse("an authoritative answer"),
                                 failure.orElseGet(() -> serial.map(found -> "the serial " + found)
-                                        .orElse("no SOA"))));
+                                        .orElse("no SOA")),
+                                failure.isEmpty() && expected.isPresent() && serial.isPresent()));
             }
         };
     }
 
-    private static Verdict.Difference difference(Check check, String expected, String observed) {
-        return new Verdict.Difference(check.host(), check.stream(), text(check.question()), expected, observed);
+    private static Verdict.Difference difference(Check check, String expected, String observed, boolean isOtherFile) {
+        return new Verdict.Difference(
+                check.host(), check.stream(), text(check.question()), expected, observed, isOtherFile);
     }
 
     /** The serial of the zone that was asked for. */

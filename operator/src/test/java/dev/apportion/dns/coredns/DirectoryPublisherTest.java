@@ -149,6 +149,26 @@ class DirectoryPublisherTest {
     }
 
     @Test
+    void anotherEditionOfAConfigurationIsMirroredAndKept() throws IOException {
+        Path source = root.resolve("source");
+        DirectoryPublisher publisher = new DirectoryPublisher(source);
+        publisher.publish(List.of(zone(179)), SHARDS);
+        Path target = root.resolve("target");
+        new DirectoryPublisher(target).mirror(configMaps(source));
+        Path configuration = source.resolve("example.org.conf");
+
+        Files.writeString(configuration, Files.readString(configuration).replaceFirst("\n", "\n#\n"));
+
+        assertThat(written(new DirectoryPublisher(target).mirror(configMaps(source)))
+                        .written())
+                .containsExactly("example.org.conf");
+        assertThat(target.resolve("example.org.conf"))
+                .hasContent(Files.readString(configuration).replace(source + "/", target + "/"));
+        assertThat(written(publisher.publish(List.of(zone(179)), SHARDS)).written())
+                .isEmpty();
+    }
+
+    @Test
     void aStateThatCannotBeReadLeavesTheMirrorAsItWas() throws IOException {
         Path source = root.resolve("source");
         new DirectoryPublisher(source).publish(List.of(zone(179)), SHARDS);

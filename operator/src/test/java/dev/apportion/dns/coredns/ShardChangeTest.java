@@ -15,8 +15,11 @@ import dev.apportion.records.ZoneRecords;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -397,6 +400,94 @@ class ShardChangeTest {
 
     private static CoreDnsLayout layout(int shards) {
         return new CoreDnsLayout("dns", "apportion-coredns", new Shards(shards), "/etc/apportion");
+    }
+
+    @Test
+    void aReloadPutsTheSameWordsOfTheDomainsConfigurationOnOtherLines() {
+        Map<String, String> data = new HashMap<>(data(created(zone(179), 0)));
+        String before = text(data, "example.org.conf");
+
+        ShardDecision.Write reload = (ShardDecision.Write) decide(data, zone(179), new Claim(0, 0, true));
+
+        assertThat(reload.remove()).isEmpty();
+        assertThat(reload.put())
+                .containsEntry("example.org.s0.serial", "2")
+                .containsKey("example.org.conf")
+                .doesNotContainKey("example.org.s0.conf");
+        String after = text(reload.put(), "example.org.conf");
+        assertThat(words(after)).isEqualTo(words(before));
+        assertThat(lineOf(after, "example.org {")).isEqualTo(lineOf(before, "example.org {") + 1);
+    }
+
+    @Test
+    void whatAReloadWroteStaysWhateverChangesLater() {
+        Map<String, String> data = new HashMap<>(data(created(zone(179), 0)));
+        data.putAll(((ShardDecision.Write) decide(data, zone(179), new Claim(0, 0, true))).put());
+        String edition = text(data, "example.org.conf");
+
+        assertThat(decide(data, zone(179), Claim.NONE)).isEqualTo(new ShardDecision.Unchanged(Serial.parse("2")));
+        assertThat(write(data, zone(100), 0).put()).isNotEmpty().doesNotContainKey("example.org.conf");
+        data.put("example.org.conf", edition + "garbage");
+        assertThat(write(data, zone(179), 0).put()).containsEntry("example.org.conf", edition);
+    }
+
+    @Test
+    void noReloadLooksLikeOneOfThoseShortlyBefore() {
+        Map<String, String> data = new HashMap<>(data(created(zone(179), 0)));
+        Set<String> texts = new HashSet<>();
+        for (int i = 0; i < 8; i++) {
+            data.putAll(((ShardDecision.Write) decide(data, zone(179), new Claim(0, 0, true))).put());
+            texts.add(text(data, "example.org.conf"));
+        }
+        assertThat(texts).hasSize(8);
+    }
+
+    @Test
+    void aReloadWritesTheShardOfTheDomainAlone() {
+        Shards shards = new Shards(2);
+        int other = 1 - shards.of("example.org");
+        ZoneRecords zone = Corpus.zone(
+                Answers.Single,
+                IntStream.range(0, 8)
+                        .mapToObj(i -> Corpus.host(
+                                "h" + i + ".example.org", Corpus.stream("h" + i, new int[] {16}, "10.0.0." + i)))
+                        .toArray(Host[]::new));
+
+        assertThat(ShardDecision.decide(
+                        data(created(zone, layout(2), other, 0)),
+                        zone,
+                        shards,
+                        LAYOUT.directory(),
+                        other,
+                        new Claim(0, 0, true),
+                        Long.MAX_VALUE))
+                .isEqualTo(new ShardDecision.Unchanged(Serial.parse("1")));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "#\n#\n", "garbage\n#\n"})
+    void aConfigurationOfSomebodyElseIsNoEdition(String text) {
+        assertThat(Edition.of(text)).isEqualTo(Edition.FIRST);
+    }
+
+    private static ShardDecision decide(Map<String, String> data, ZoneRecords zone, Claim claim) {
+        return ShardDecision.decide(data, zone, LAYOUT.shards(), LAYOUT.directory(), 0, claim, Long.MAX_VALUE);
+    }
+
+    private static String text(Map<String, String> files, String name) {
+        return Objects.requireNonNull(files.get(name));
+    }
+
+    private static List<String> words(String configuration) {
+        return configuration
+                .lines()
+                .filter(line -> !line.startsWith("#"))
+                .flatMap(line -> Stream.of(line.strip().split(" ")))
+                .toList();
+    }
+
+    private static int lineOf(String text, String line) {
+        return text.lines().toList().indexOf(line);
     }
 
     private static ConfigMap created(ZoneRecords zone, long floor) {

@@ -131,7 +131,14 @@ class VerificationTest {
                             Verdict.Lags.class,
                             lags -> assertThat(lags.differences())
                                     .containsExactly(new Verdict.Difference(
-                                            "example.org", "", slots + " SOA id 0", "the serial 9", "the serial 8")));
+                                            "example.org",
+                                            "",
+                                            slots + " SOA id 0",
+                                            "the serial 9",
+                                            "the serial 8",
+                                            true))
+                                    .satisfies(differences ->
+                                            assertThat(lags.hasEveryFile()).isFalse()));
 
             server.serve(PublishedZones.of(
                     List.of(zone),
@@ -149,12 +156,13 @@ class VerificationTest {
         try (DnsServer server =
                 DnsServer.start(ANYWHERE, new Answerer(new Random(1)), PublishedZones.of(List.of(), Corpus.SHARDS))) {
             assertThat(Verification.of(two(179), Map.of(), Set.of(), 0, 0).ask(ASKER, server.address()))
-                    .isInstanceOfSatisfying(
-                            Verdict.Lags.class,
-                            lags -> assertThat(lags.differences())
-                                    .singleElement()
-                                    .satisfies(difference ->
-                                            assertThat(difference.observed()).isEqualTo("REFUSED")));
+                    .isInstanceOfSatisfying(Verdict.Lags.class, lags -> {
+                        assertThat(lags.hasEveryFile()).isTrue();
+                        assertThat(lags.differences())
+                                .singleElement()
+                                .satisfies(difference ->
+                                        assertThat(difference.observed()).isEqualTo("REFUSED"));
+                    });
         }
     }
 

@@ -1,0 +1,250 @@
+package dev.apportion.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.apportion.e2e.bed.Command;
+import dev.apportion.e2e.bed.DnsServer;
+import dev.apportion.e2e.bed.Helm;
+import dev.apportion.e2e.bed.Kubectl;
+import dev.apportion.e2e.bed.SourceTree;
+import dev.apportion.e2e.kind.Cluster;
+import io.fabric8.kubernetes.api.model.NodeAddress;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.function.Predicate;
+import org.awaitility.Awaitility;
+
+/** The product as its users install it: by its Helm chart, with its own image, in a namespace where the restricted standard is enforced. */
+final class Installation implements AutoCloseable {
+
+    static final String NAMESPACE = "apportion-system";
+    static final String RELEASE = "apportion";
+
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
+    private static final String DNS_SELECTOR = "app.kubernetes.io/component=dns";
+    private static final String OPERATOR_SELECTOR = "app.kubernetes.io/component=operator";
+
+    private final Cluster cluster;
+    private final Helm helm;
+    private final Kubectl kubectl;
+    private final KubernetesClient client;
+
+    private Installation(Cluster cluster, Helm helm) {
+        this.cluster = cluster;
+        this.helm = helm;
+        this.kubectl = cluster.kubectl(NAMESPACE);
+        this.client = cluster.client(NAMESPACE);
+    }
+
+    /** Loads the image, makes the namespace, and installs a chart. */
+    static Installation of(Cluster cluster, Path folder, Path chart) throws IOException {
+        cluster.loadImage(image());
+        Installation installation = new Installation(cluster, Helm.in(folder).against(cluster.kubeconfig()));
+        installation
+                .kubectl
+                .runWith("""
+                    apiVersion: v1
+                    kind: Namespace
+                    metadata:
+                      name: %s
+                      labels: {pod-security.kubernetes.io/enforce: restricted, pod-security.kubernetes.io/enforce-version: latest}
+                    """.formatted(NAMESPACE), "apply", "-f", "-")
+                .orThrow();
+        // Both nodes of the cluster bear pods, so that one can be emptied.
+        installation.kubectl.run("taint", "nodes", "--all", "node-role.kubernetes.io/control-plane-");
+        installation.release(chart);
+        return installation;
+    }
+
+    private static Path image() throws IOException {
+        Path archive = SourceTree.root().resolve("operator/target/apportion-image.tar");
+        assertThat(Files.exists(archive)).as(archive + " is made by mvn -Pe2e").isTrue();
+        return archive;
+    }
+
+    /** Installs a chart, or upgrades to it, and waits until its pods are ready. */
+    void release(Path chart) {
+        // The CoreDNS of the cluster is one that every node has.
+        String dns = client.apps()
+                .deployments()
+                .inNamespace("kube-system")
+                .withName("coredns")
+                .get()
+                .getSpec()
+                .getTemplate()
+                .getSpec()
+                .getContainers()
+                .getFirst()
+                .getImage();
+        int tag = dns.lastIndexOf(':');
+        helm.run(
+                        "upgrade",
+                        "--install",
+                        RELEASE,
+                        chart.toString(),
+                        "--namespace",
+                        NAMESPACE,
+                        "--set",
+                        "coredns.enabled=true,coredns.image.repository=%s,coredns.image.tag=%s"
+                                .formatted(dns.substring(0, tag), dns.substring(tag + 1)),
+                        "--set",
+                        "coredns.resources.requests.cpu=20m,resources.requests.cpu=20m",
+                        "--set",
+                        "operator.verifyInterval=PT2S,operator.resolverInterval=PT5S,rbac.keysNamespaces={%s}"
+                                .formatted(NAMESPACE),
+                        "--wait",
+                        "--timeout",
+                        PATIENCE.toSeconds() + "s")
+                .orThrow();
+    }
+
+    Command.Result helm(String... arguments) {
+        List<String> line = new ArrayList<>(List.of(arguments));
+        line.addAll(List.of("--namespace", NAMESPACE));
+        return helm.run(line.toArray(String[]::new));
+    }
+
+    Kubectl kubectl() {
+        return kubectl;
+    }
+
+    /** The address and port at which pods ask the chart's CoreDNS. */
+    String dns() {
+        return client.services().withName(RELEASE + "-dns").get().getSpec().getClusterIP() + ":53";
+    }
+
+    List<Pod> operators() {
+        return pods(OPERATOR_SELECTOR);
+    }
+
+    List<Pod> dnsPods() {
+        return pods(DNS_SELECTOR);
+    }
+
+    private List<Pod> pods(String selector) {
+        return client.pods().withLabelSelector(selector).list().getItems().stream()
+                .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null)
+                .sorted(Comparator.comparing(pod -> pod.getMetadata().getName()))
+                .toList();
+    }
+
+    /** The name of the pod that leads; empty while none does. */
+    String leader() {
+        String holder = client.leases().withName(RELEASE).get().getSpec().getHolderIdentity();
+        return holder == null ? "" : holder;
+    }
+
+    /** Each CoreDNS of the chart by itself, as this machine reaches it, at a port of its node. */
+    List<DnsServer> servers() {
+        List<DnsServer> servers = new ArrayList<>();
+        for (Pod pod : dnsPods()) {
+            String name = pod.getMetadata().getName();
+            kubectl.run("label", "--overwrite", "pod/" + name, "e2e.apportion.dev/pod=" + name)
+                    .orThrow();
+            kubectl.runWith("""
+                apiVersion: v1
+                kind: Service
+                metadata: {name: %1$s, labels: {e2e.apportion.dev/made-by: test}}
+                spec:
+                  type: NodePort
+                  selector: {e2e.apportion.dev/pod: %1$s}
+                  ports: [{name: dns, port: 53, targetPort: dns, protocol: UDP}]
+                """.formatted(name), "apply", "-f", "-").orThrow();
+            int port = client.services()
+                    .withName(name)
+                    .get()
+                    .getSpec()
+                    .getPorts()
+                    .getFirst()
+                    .getNodePort();
+            servers.add(new DnsServer(
+                    new InetSocketAddress(InetAddress.ofLiteral(pod.getStatus().getHostIP()), port)));
+        }
+        return servers;
+    }
+
+    /** A condition, as {@code True Reason: message}; empty while there is none. */
+    String condition(Kubectl where, String resource, String type) {
+        return where.run(
+                        "get",
+                        resource,
+                        "-o",
+                        "jsonpath={range .status.conditions[?(@.type==\"%s\")]}{.status} {.reason}: {.message}{end}"
+                                .formatted(type))
+                .stdout()
+                .strip();
+    }
+
+    String awaitCondition(Kubectl where, String resource, String type, String start) {
+        return await(
+                () -> condition(where, resource, type),
+                found -> found.startsWith(start),
+                resource + " " + type + " " + start);
+    }
+
+    /** The published weights of a stream or service, by address. */
+    Map<String, Long> weights(Kubectl where, String resource) {
+        Map<String, Long> weights = new TreeMap<>();
+        where.run("get", resource, "-o", "jsonpath={range .status.answers[*]}{.address} {.weight}{\"\\n\"}{end}")
+                .orThrow()
+                .stdout()
+                .lines()
+                .filter(line -> !line.isBlank())
+                .forEach(line -> {
+                    int space = line.indexOf(' ');
+                    weights.put(line.substring(0, space), Long.parseLong(line.substring(space + 1)));
+                });
+        return weights;
+    }
+
+    <T> T await(Callable<T> value, Predicate<T> wanted, String what) {
+        return Awaitility.await(what)
+                // A port of a node may not lead anywhere yet.
+                .ignoreExceptionsInstanceOf(UncheckedIOException.class)
+                .atMost(PATIENCE)
+                .pollInterval(Duration.ofMillis(100))
+                .until(value, wanted);
+    }
+
+    /** The memory that the largest process of a pod holds, in KiB. */
+    long residentKibibytes(Pod pod) {
+        String uid = pod.getMetadata().getUid().replace("-", "[-_]");
+        String sizes = cluster.onNode(pod.getSpec().getNodeName(), """
+            for process in /proc/[0-9]*; do
+              if grep -qE '%s' "$process/cgroup" 2> /dev/null; then awk '/^VmRSS/ {print $2}' "$process/status"; fi
+            done\
+            """.formatted(uid))
+                .orThrow()
+                .stdout();
+        return sizes.lines()
+                .mapToLong(line -> Long.parseLong(line.strip()))
+                .max()
+                .orElseThrow();
+    }
+
+    static String address(io.fabric8.kubernetes.api.model.Node node) {
+        return node.getStatus().getAddresses().stream()
+                .filter(address -> address.getType().equals("InternalIP"))
+                .map(NodeAddress::getAddress)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Override
+    public void close() {
+        client.close();
+    }
+}

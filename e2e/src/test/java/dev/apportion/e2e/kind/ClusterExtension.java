@@ -1,0 +1,113 @@
+package dev.apportion.e2e.kind;
+
+import dev.apportion.e2e.bed.Kubectl;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
+import org.junit.jupiter.api.extension.LifecycleMethodExecutionExceptionHandler;
+import org.junit.jupiter.api.extension.ParameterContext;
+import org.junit.jupiter.api.extension.ParameterResolver;
+import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
+
+/** The parameters of {@link WithCluster}, and what is kept of a test that fails. */
+final class ClusterExtension
+        implements ParameterResolver, TestExecutionExceptionHandler, LifecycleMethodExecutionExceptionHandler {
+
+    private static final Namespace STORE = Namespace.create(ClusterExtension.class);
+    private static final Set<Class<?>> TYPES = Set.of(KubernetesClient.class, Kubectl.class, Cluster.class);
+
+    @Override
+    public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
+        return TYPES.contains(parameter.getParameter().getType());
+    }
+
+    @Override
+    public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
+        Cluster cluster = context.getRoot()
+                .getStore(STORE)
+                .computeIfAbsent(Attempt.class, type -> Attempt.make(), Attempt.class)
+                .orThrow();
+        Class<?> type = parameter.getParameter().getType();
+        if (type == Cluster.class) {
+            return cluster;
+        }
+        TestNamespace namespace = context.getStore(STORE)
+                .computeIfAbsent(context.getUniqueId(), id -> TestNamespace.in(cluster), TestNamespace.class);
+        return type == Kubectl.class ? cluster.kubectl(namespace.name()) : namespace.client();
+    }
+
+    @Override
+    public void handleTestExecutionException(ExtensionContext context, Throwable failure) throws Throwable {
+        keepLogs(context);
+        throw failure;
+    }
+
+    @Override
+    public void handleBeforeAllMethodExecutionException(ExtensionContext context, Throwable failure) throws Throwable {
+        keepLogs(context);
+        throw failure;
+    }
+
+    @Override
+    public void handleBeforeEachMethodExecutionException(ExtensionContext context, Throwable failure) throws Throwable {
+        keepLogs(context);
+        throw failure;
+    }
+
+    private static void keepLogs(ExtensionContext context) {
+        Attempt attempt = context.getRoot().getStore(STORE).get(Attempt.class, Attempt.class);
+        if (attempt != null && attempt.cluster() != null) {
+            String test = context.getRequiredTestClass().getSimpleName()
+                    + context.getTestMethod()
+                            .map(method -> "." + method.getName())
+                            .orElse("");
+            attempt.cluster().keepLogs(test);
+        }
+    }
+
+    /** The one attempt of a run to make a cluster: what failed for one class would fail for the next one too, minutes later. */
+    private record Attempt(
+            @Nullable Cluster cluster, @Nullable Throwable failure) implements AutoCloseable {
+
+        // Whatever went wrong is to be told by each test.
+        @SuppressWarnings("IllegalCatch")
+        static Attempt make() {
+            try {
+                return new Attempt(Cluster.create(), null);
+            } catch (Exception | AssertionError failure) {
+                return new Attempt(null, failure);
+            }
+        }
+
+        Cluster orThrow() {
+            if (cluster == null) {
+                throw new AssertionError("There is no cluster", failure);
+            }
+            return cluster;
+        }
+
+        @Override
+        public void close() {
+            if (cluster != null) {
+                cluster.close();
+            }
+        }
+    }
+
+    /** A namespace that lasts as long as the test, or the class, that it was made for. */
+    private record TestNamespace(Cluster cluster, String name, KubernetesClient client) implements AutoCloseable {
+
+        static TestNamespace in(Cluster cluster) {
+            String name = cluster.newNamespace();
+            return new TestNamespace(cluster, name, cluster.client(name));
+        }
+
+        @Override
+        public void close() {
+            client.close();
+            cluster.deleteNamespace(name);
+        }
+    }
+}

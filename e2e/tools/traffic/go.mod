@@ -1,0 +1,3 @@
+module apportion.dev/tools/traffic
+
+go 1.26.0

@@ -1,0 +1,139 @@
+package dev.apportion.load;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The history of one target, as short as it can be: the counters that rates are made from, the last good reading, and what has
+ * been wrong since. Pure.
+ *
+ * @param counters the last counters; null before there were any
+ * @param good the last good reading; null before there was one
+ * @param problem what was wrong with the last readout; empty if nothing was
+ * @param latest the stamp of the last sample, in milliseconds
+ * @param flaws what was wrong with the last sample; empty if nothing was
+ */
+public record Track(
+        Readout.@Nullable Values counters, @Nullable Reading good, String problem, long latest, String flaws) {
+
+    /** Nothing was heard of the target yet. */
+    public static final Track NEW = new Track(null, null, "not measured yet", Long.MIN_VALUE, "");
+
+    /** No replica serves, or holds, as much as this; the same number as the greatest that can be declared. */
+    static final double MOST = 1e12;
+
+    private static final double MILLIS_PER_SECOND = 1000;
+
+    /** What can be said of a target's load at a moment. */
+    public sealed interface Load {
+
+        record Measured(Reading reading) implements Load {}
+
+        /** The last good reading counts on, although a later one failed. */
+        record Held(Reading reading, String reason) implements Load {}
+
+        /** There is no reading that counts. */
+        record Missing(String reason) implements Load {}
+    }
+
+    /** The history after one more readout. */
+    public Track next(Readout readout, Series series) {
+        return switch (readout) {
+            case Readout.Failed(String reason) -> with(reason);
+            case Readout.Values values when values.stampMillis() < latest -> with("older than what was read before");
+            // The source has no newer sample.
+            case Readout.Values values when values.stampMillis() == latest -> with(flaws);
+            case Readout.Values values -> next(values, series);
+        };
+    }
+
+    private Track with(String reason) {
+        return new Track(counters, good, reason, latest, flaws);
+    }
+
+    private Track next(Readout.Values values, Series series) {
+        Map<Quantity, Double> quantities = new EnumMap<>(Quantity.class);
+        Map<Quantity, Double> totals = new EnumMap<>(Quantity.class);
+        List<String> found = new ArrayList<>();
+        for (Quantity quantity : Quantity.values()) {
+            Double value = values.values().get(quantity);
+            if (value == null) {
+                if (series.names().containsKey(quantity)) {
+                    found.add("no sample of " + series.names().get(quantity));
+                }
+                continue;
+            }
+            Optional<String> absurd = absurdity(quantity, value);
+            if (absurd.isPresent()) {
+                found.add(absurd.get());
+            } else if (series.isCounter(quantity)) {
+                totals.put(quantity, value);
+                OptionalDouble rate = rate(quantity, value, values.stampMillis());
+                rate.ifPresentOrElse(
+                        perSecond -> quantities.put(quantity, perSecond),
+                        () -> found.add("the rate of %s comes with its next sample"
+                                .formatted(series.names().get(quantity))));
+            } else {
+                quantities.put(quantity, value);
+            }
+        }
+        Double used = quantities.get(Quantity.UTILISATION);
+        String wrong = String.join("; ", found);
+        return new Track(
+                totals.isEmpty() ? counters : new Readout.Values(totals, values.takenNanos(), values.stampMillis()),
+                quantities.isEmpty()
+                        ? good
+                        : new Reading(
+                                Quantity.sample(quantities),
+                                used == null ? OptionalDouble.empty() : OptionalDouble.of(used),
+                                values.takenNanos()),
+                wrong,
+                values.stampMillis(),
+                wrong);
+    }
+
+    /** Why a value cannot be; empty if it can. */
+    private static Optional<String> absurdity(Quantity quantity, double value) {
+        if (!Double.isFinite(value)) {
+            return Optional.of("%s is %s".formatted(quantity.field(), value));
+        }
+        if (value < 0) {
+            return Optional.of("%s is negative: %s".formatted(quantity.field(), value));
+        }
+        return value > MOST ? Optional.of("%s is absurd: %s".formatted(quantity.field(), value)) : Optional.empty();
+    }
+
+    /** A counter that fell began anew at zero, so all that it has now is increase. */
+    private OptionalDouble rate(Quantity quantity, double total, long stampMillis) {
+        Double before = counters == null ? null : counters.values().get(quantity);
+        if (counters == null || before == null) {
+            return OptionalDouble.empty();
+        }
+        double seconds = (stampMillis - counters.stampMillis()) / MILLIS_PER_SECOND;
+        return OptionalDouble.of((total < before ? total : total - before) / seconds);
+    }
+
+    /**
+     * What counts of the target's load.
+     *
+     * @param nowNanos the time of the monotonic clock
+     * @param staleAfter the age from which a reading no longer counts
+     */
+    public Load at(long nowNanos, Duration staleAfter) {
+        if (good == null) {
+            return new Load.Missing(problem);
+        }
+        long age = nowNanos - good.takenNanos();
+        if (age > staleAfter.toNanos()) {
+            return new Load.Missing("the last measurement is older than %d s%s"
+                    .formatted(staleAfter.toSeconds(), problem.isEmpty() ? "" : ": " + problem));
+        }
+        return problem.isEmpty() ? new Load.Measured(good) : new Load.Held(good, problem);
+    }
+}

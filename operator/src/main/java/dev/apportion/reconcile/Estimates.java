@@ -1,0 +1,432 @@
+package dev.apportion.reconcile;
+
+import dev.apportion.allocation.Sample;
+import dev.apportion.load.Reading;
+import dev.apportion.load.Track;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+/**
+ * What is made of measurements: for each replica its sample and the capacity that it turns out to have, and for each stream
+ * without a declared rate an estimate of it. Pure.
+ *
+ * <p>A replica's mean requests in flight are its rate times the time that a request takes (Little's law), so a replica that
+ * has more of them for its rate than the others of its pool is slower than it was declared: one of more capacity serves more
+ * requests at once, but none of them slower. The use of a resource goes with the rate over the capacity. Of rates and requests in flight the means count, exponentially weighted with a half-life of
+ * {@link #HALF_LIFE}. The declared capacity is the prior: it counts as much as {@value #PRIOR} requests that were seen in flight.
+ * Only proportions are learned: the capacities that were measured add up to what was declared of the same replicas.
+ *
+ * <p>Rates of streams are estimated from the requests that each replica serves and the shares that each stream's answers
+ * have of it: the expectation-maximisation for Poisson counts (Vardi, Journal of the American Statistical Association 91, 1996),
+ * from the last estimate on.
+ *
+ * <p>What differs from the last by less than {@link #DEAD_BAND} stays as it was, so that noise changes nothing.
+ *
+ * @param busy the means of each process, by its key
+ * @param adopted the samples and capacities that count, by the name of the replica
+ * @param rates the estimated rates, by {@link Demand#key()}
+ */
+record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<String, Double> rates) {
+
+    static final Estimates NONE = new Estimates(Map.of(), Map.of(), Map.of());
+
+    /** The age at which a measurement counts half. */
+    static final Duration HALF_LIFE = Duration.ofSeconds(60);
+
+    /** A change of less than this part changes nothing. */
+    static final double DEAD_BAND = 0.05;
+
+    /** How many requests in flight have to be seen before they count as much as the declaration. */
+    static final double PRIOR = 10;
+
+    /** Nobody errs more than this about a capacity; a measurement that says so errs itself. */
+    static final double MOST_FACTOR = 4;
+
+    /** Utilisation is counted in hundredths, which makes it as certain as so many requests in flight. */
+    private static final double UTILISATION_UNITS = 100;
+
+    /** Rounds of expectation and maximisation for each new measurement; the next one goes on from there. */
+    private static final int ROUNDS = 5;
+
+    /** A stream of which nothing arrives has at least this rate, in requests/s: zero would mean that nothing is known. */
+    private static final double LEAST_RATE = 0.001;
+
+    Estimates {
+        busy = Map.copyOf(busy);
+        adopted = Map.copyOf(adopted);
+        rates = Map.copyOf(rates);
+    }
+
+    /**
+     * The exponentially weighted means of one process.
+     *
+     * @param requests requests/s; empty where they are not measured
+     * @param inFlight requests in flight, or the utilisation in hundredths; empty where neither is measured
+     * @param weight how many measurements the means are worth
+     * @param takenNanos when the last one was taken
+     */
+    record Busy(OptionalDouble requests, OptionalDouble inFlight, double weight, long takenNanos) {
+
+        static Busy of(Reading reading) {
+            return new Busy(reading.sample().requests(), inFlight(reading), 1, reading.takenNanos());
+        }
+
+        private static OptionalDouble inFlight(Reading reading) {
+            return reading.utilisation().isPresent()
+                    ? OptionalDouble.of(reading.utilisation().getAsDouble() * UTILISATION_UNITS)
+                    : reading.sample().inFlight();
+        }
+
+        Busy next(Reading reading) {
+            long elapsed = reading.takenNanos() - takenNanos;
+            if (elapsed <= 0) {
+                return this;
+            }
+            double kept = weight * Math.pow(2, -(double) elapsed / HALF_LIFE.toNanos());
+            return new Busy(
+                    mean(requests, reading.sample().requests(), kept),
+                    mean(inFlight, inFlight(reading), kept),
+                    kept + 1,
+                    reading.takenNanos());
+        }
+
+        /** Between what it was and what is measured, never beyond. */
+        private static OptionalDouble mean(OptionalDouble mean, OptionalDouble value, double kept) {
+            return mean.isEmpty() || value.isEmpty()
+                    ? value
+                    : OptionalDouble.of((mean.getAsDouble() * kept + value.getAsDouble()) / (kept + 1));
+        }
+    }
+
+    /**
+     * What counts of a replica.
+     *
+     * @param capacity in requests/s
+     * @param because where the capacity comes from; empty if it is the declared one
+     */
+    record Adopted(Sample sample, double capacity, String because) {}
+
+    /** The result of one look at measurements. */
+    record Judged(Estimates estimates, List<Member> members, List<Demand> demands) {}
+
+    /**
+     * Judges what was measured last.
+     *
+     * @param loads what counts of each process, by {@link Member.Server}
+     * @param counted says of the name of a replica whether it has waited long enough for its first measurement
+     * @param before the plan that is in force
+     */
+    Judged next(
+            List<Member> members,
+            List<Demand> demands,
+            Function<Member.Server, Track.Load> loads,
+            Function<Member, Boolean> counted,
+            Optional<PoolPlan> before) {
+        Map<String, Busy> nextBusy = new HashMap<>();
+        Map<String, Total> totals = new TreeMap<>();
+        Map<String, Member.Load> from = new HashMap<>();
+        for (Member member : members) {
+            if (!member.isReady()) {
+                continue;
+            }
+            Total total = new Total();
+            for (Member.Server process : member.processes()) {
+                total.add(process, loads.apply(process), busy, nextBusy);
+            }
+            from.put(member.name(), total.load(counted.apply(member)));
+            if (total.measured > 0) {
+                totals.put(member.name(), total);
+            }
+        }
+        Map<String, Double> capacities = capacities(members, totals, before);
+        Map<String, Adopted> next = new HashMap<>();
+        List<Member> judged = new ArrayList<>();
+        for (Member member : members) {
+            Member.Load load = from.get(member.name());
+            Total total = totals.get(member.name());
+            if (load == null) {
+                judged.add(member);
+            } else if (total == null) {
+                judged.add(member.measured(load, Sample.NONE, member.declared()));
+            } else {
+                Adopted adopts = adopt(
+                        member,
+                        total,
+                        capacities.getOrDefault(member.name(), member.declared()),
+                        Optional.ofNullable(adopted.get(member.name())));
+                next.put(member.name(), adopts);
+                Member measured = member.measured(load, adopts.sample(), adopts.capacity());
+                judged.add(adopts.because().isEmpty() ? measured : measured.because(adopts.because()));
+            }
+        }
+        Map<String, Double> nextRates = rates(demands, totals, before);
+        return new Judged(
+                new Estimates(nextBusy, next, nextRates),
+                List.copyOf(judged),
+                demands.stream().map(demand -> withRate(demand, nextRates)).toList());
+    }
+
+    /** The demands with the rates that were estimated last. */
+    List<Demand> withRates(List<Demand> demands) {
+        return demands.stream().map(demand -> withRate(demand, rates)).toList();
+    }
+
+    private static Demand withRate(Demand demand, Map<String, Double> rates) {
+        Double rate = demand.declared() ? null : rates.get(demand.key());
+        return rate == null ? demand : demand.estimated(rate);
+    }
+
+    /** What is known of all processes of one replica together. */
+    private static final class Total {
+
+        private final List<Reading> readings = new ArrayList<>();
+        private final List<Busy> means = new ArrayList<>();
+        private final List<String> problems = new ArrayList<>();
+        private int measured;
+        private int all;
+
+        void add(Member.Server process, Track.Load load, Map<String, Busy> before, Map<String, Busy> next) {
+            all++;
+            switch (load) {
+                case Track.Load.Measured(Reading reading) -> add(process, reading, before, next);
+                case Track.Load.Held(Reading reading, String reason) -> {
+                    add(process, reading, before, next);
+                    problems.add(reason);
+                }
+                case Track.Load.Missing(String reason) -> problems.add(reason);
+            }
+        }
+
+        private void add(Member.Server process, Reading reading, Map<String, Busy> before, Map<String, Busy> next) {
+            String key = Loads.key(process);
+            Busy known = before.get(key);
+            Busy mean = known == null ? Busy.of(reading) : known.next(reading);
+            next.put(key, mean);
+            readings.add(reading);
+            means.add(mean);
+            measured++;
+        }
+
+        Member.Load load(boolean counted) {
+            String reason = problems.isEmpty() ? "nothing to be measured" : problems.getFirst();
+            if (measured == 0) {
+                return new Member.Load.Missing(reason, counted);
+            }
+            return problems.isEmpty() ? new Member.Load.Measured() : new Member.Load.Held(reason);
+        }
+
+        /** The sum over the processes; those that are silent count as the mean of the others. */
+        private OptionalDouble sum(Function<Reading, OptionalDouble> quantity) {
+            return sum(readings.stream().map(quantity));
+        }
+
+        private OptionalDouble sum(Stream<OptionalDouble> values) {
+            OptionalDouble mean = mean(values);
+            return mean.isEmpty() ? mean : OptionalDouble.of(mean.getAsDouble() * all);
+        }
+
+        private static OptionalDouble mean(Stream<OptionalDouble> values) {
+            return values.flatMapToDouble(OptionalDouble::stream).average();
+        }
+
+        OptionalDouble requests() {
+            return sum(means.stream().map(Busy::requests));
+        }
+
+        OptionalDouble inFlight() {
+            return sum(means.stream().map(Busy::inFlight));
+        }
+
+        boolean isUtilisation() {
+            return readings.getFirst().utilisation().isPresent();
+        }
+
+        double weight() {
+            return means.stream().mapToDouble(Busy::weight).average().orElse(0);
+        }
+
+        Sample sample() {
+            return new Sample(
+                    requests(),
+                    sum(reading -> reading.sample().inFlight()),
+                    sum(reading -> reading.sample().connections()),
+                    sum(reading -> reading.sample().users()),
+                    sum(reading -> reading.sample().uniqueUsers()),
+                    mean(readings.stream().map(reading -> reading.sample().loadAverage())));
+        }
+    }
+
+    /** The capacities that follow from requests in flight or utilisation, by the names of the replicas that have them. */
+    private static Map<String, Double> capacities(
+            List<Member> members, Map<String, Total> totals, Optional<PoolPlan> before) {
+        Map<String, Double> planned = new HashMap<>();
+        before.ifPresent(plan -> plan.replicas()
+                .forEach(replica -> planned.put(
+                        replica.member().name(),
+                        replica.load() * replica.member().capacity())));
+        Map<String, Double> declared = new TreeMap<>();
+        Map<String, Double> rates = new HashMap<>();
+        double inFlight = 0;
+        double expected = 0;
+        for (Member member : members) {
+            Total total = totals.get(member.name());
+            if (total == null || total.inFlight().isEmpty()) {
+                continue;
+            }
+            double rate = total.requests().orElse(planned.getOrDefault(member.name(), 0.0));
+            if (rate > 0) {
+                declared.put(member.name(), member.declared());
+                rates.put(member.name(), rate);
+                inFlight += total.inFlight().getAsDouble();
+                expected += total.isUtilisation() ? rate / member.declared() : rate;
+            }
+        }
+        Map<String, Double> estimates = new TreeMap<>();
+        double sumOfDeclared = 0;
+        double sumOfEstimates = 0;
+        double perLoad = expected > 0 ? inFlight / expected : 0;
+        for (Map.Entry<String, Double> entry : declared.entrySet()) {
+            Total total = totals.get(entry.getKey());
+            if (total == null) {
+                continue;
+            }
+            double rate = rates.getOrDefault(entry.getKey(), 0.0);
+            double usual = perLoad * (total.isUtilisation() ? rate / entry.getValue() : rate);
+            double seen = total.inFlight().orElse(0);
+            double factor = (usual * total.weight() + PRIOR) / (seen * total.weight() + PRIOR);
+            double estimate = entry.getValue() * Math.clamp(factor, 1 / MOST_FACTOR, MOST_FACTOR);
+            estimates.put(entry.getKey(), estimate);
+            sumOfDeclared += entry.getValue();
+            sumOfEstimates += estimate;
+        }
+        double scale = sumOfEstimates > 0 ? sumOfDeclared / sumOfEstimates : 1;
+        estimates.replaceAll((name, estimate) -> estimate * scale);
+        return estimates;
+    }
+
+    private static Adopted adopt(Member member, Total total, double capacity, Optional<Adopted> before) {
+        Sample sample = total.sample();
+        Sample last = before.map(Adopted::sample).orElse(Sample.NONE);
+        Sample steady = new Sample(
+                steady(last.requests(), sample.requests()),
+                steady(last.inFlight(), sample.inFlight()),
+                steady(last.connections(), sample.connections()),
+                steady(last.users(), sample.users()),
+                steady(last.uniqueUsers(), sample.uniqueUsers()),
+                steady(last.loadAverage(), sample.loadAverage()));
+        double reference = before.map(Adopted::capacity).orElse(member.declared());
+        if (within(reference, capacity)) {
+            return new Adopted(steady, reference, before.map(Adopted::because).orElse(""));
+        }
+        double adopts = rounded(capacity);
+        return new Adopted(
+                steady,
+                adopts,
+                String.format(
+                        Locale.ROOT,
+                        "estimated %s of %s declared, from %.3g %s at %.3g requests/s",
+                        Statuses.decimal(adopts),
+                        Statuses.decimal(member.declared()),
+                        total.inFlight().orElse(0),
+                        total.isUtilisation() ? "% used" : "in flight",
+                        total.requests().orElse(0)));
+    }
+
+    private static OptionalDouble steady(OptionalDouble last, OptionalDouble now) {
+        return last.isPresent() && now.isPresent() && within(last.getAsDouble(), now.getAsDouble())
+                ? last
+                : now.isPresent() ? OptionalDouble.of(rounded(now.getAsDouble())) : now;
+    }
+
+    private static boolean within(double last, double now) {
+        return Math.abs(now - last) <= DEAD_BAND * last;
+    }
+
+    /** Three digits are more than any measurement is good for. */
+    private static double rounded(double value) {
+        return value == 0 ? 0 : Double.parseDouble(String.format(Locale.ROOT, "%.2e", value));
+    }
+
+    private Map<String, Double> rates(List<Demand> demands, Map<String, Total> totals, Optional<PoolPlan> before) {
+        Map<String, Double> requests = new TreeMap<>();
+        totals.forEach((name, total) -> total.requests().ifPresent(rate -> requests.put(name, rate)));
+        List<Demand> unknown =
+                demands.stream().filter(demand -> !demand.declared()).toList();
+        if (requests.isEmpty() || unknown.isEmpty() || before.isEmpty()) {
+            return rates;
+        }
+        Map<String, Map<String, Double>> shares = new HashMap<>();
+        before.get().streams().forEach(stream -> shares.put(stream.demand().key(), stream.given()));
+        double sum = requests.values().stream().mapToDouble(Double::doubleValue).sum();
+        Map<String, Double> estimate = new TreeMap<>();
+        for (Demand demand : demands) {
+            estimate.put(
+                    demand.key(),
+                    demand.declared() ? demand.rate() : rates.getOrDefault(demand.key(), sum / unknown.size()));
+        }
+        for (int round = 0; round < ROUNDS; round++) {
+            maximise(estimate, unknown, shares, requests);
+        }
+        double tail = tail(estimate, unknown, shares, requests);
+        Map<String, Double> next = new TreeMap<>();
+        for (Demand demand : unknown) {
+            double now = Math.max(LEAST_RATE, tail * estimate.getOrDefault(demand.key(), 0.0));
+            Double last = rates.get(demand.key());
+            next.put(demand.key(), last != null && within(last, now) ? last : rounded(now));
+        }
+        return next;
+    }
+
+    /** Requests where no answer sends anybody come from earlier answers: the factor by which they make the rates greater. */
+    private static double tail(
+            Map<String, Double> estimate,
+            List<Demand> unknown,
+            Map<String, Map<String, Double>> shares,
+            Map<String, Double> requests) {
+        double elsewhere = requests.entrySet().stream()
+                .filter(entry ->
+                        shares.values().stream().noneMatch(parts -> parts.getOrDefault(entry.getKey(), 0.0) > 0))
+                .mapToDouble(Map.Entry::getValue)
+                .sum();
+        double found = unknown.stream()
+                .mapToDouble(demand -> estimate.getOrDefault(demand.key(), 0.0))
+                .sum();
+        return found > 0 ? (found + elsewhere) / found : 1;
+    }
+
+    private static void maximise(
+            Map<String, Double> estimate,
+            List<Demand> unknown,
+            Map<String, Map<String, Double>> shares,
+            Map<String, Double> requests) {
+        Map<String, Double> expected = new HashMap<>();
+        shares.forEach((stream, parts) -> parts.forEach(
+                (replica, part) -> expected.merge(replica, estimate.getOrDefault(stream, 0.0) * part, Double::sum)));
+        for (Demand demand : unknown) {
+            double seen = 0;
+            double counted = 0;
+            for (Map.Entry<String, Double> part :
+                    shares.getOrDefault(demand.key(), Map.of()).entrySet()) {
+                Double rate = requests.get(part.getKey());
+                double all = expected.getOrDefault(part.getKey(), 0.0);
+                if (rate != null && part.getValue() > 0) {
+                    seen += part.getValue() * (all > 0 ? rate / all : 1);
+                    counted += part.getValue();
+                }
+            }
+            if (counted > 0) {
+                double factor = seen / counted;
+                estimate.merge(demand.key(), 0.0, (now, zero) -> Math.max(LEAST_RATE, now * factor));
+            }
+        }
+    }
+}

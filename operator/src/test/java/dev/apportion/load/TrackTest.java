@@ -1,0 +1,159 @@
+package dev.apportion.load;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.apportion.load.Track.Load;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.DoubleRange;
+import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class TrackTest {
+
+    private static final Series COUNTER = new Series(Map.of(Quantity.REQUESTS, "requests_total"));
+    private static final Series GAUGE = new Series(Map.of(Quantity.IN_FLIGHT, "in_flight"));
+    private static final Duration STALE = Duration.ofSeconds(60);
+
+    private static long nanos(double seconds) {
+        return Math.round(seconds * TimeUnit.SECONDS.toNanos(1));
+    }
+
+    private static Readout values(Quantity quantity, double value, double atSeconds) {
+        return new Readout.Values(Map.of(quantity, value), nanos(atSeconds), Math.round(atSeconds * 1000));
+    }
+
+    private static Load at(Track track, double seconds) {
+        return track.at(nanos(seconds), STALE);
+    }
+
+    private static double requests(Load load) {
+        return switch (load) {
+            case Load.Measured(Reading reading) -> reading.sample().requests().orElse(-1);
+            case Load.Held(Reading reading, String reason) ->
+                reading.sample().requests().orElse(-1);
+            case Load.Missing(String reason) -> -1;
+        };
+    }
+
+    @Test
+    void aCounterBecomesARateAtItsSecondSample() {
+        Track first = Track.NEW.next(values(Quantity.REQUESTS, 1000, 0), COUNTER);
+        Track second = first.next(values(Quantity.REQUESTS, 1500, 10), COUNTER);
+
+        assertThat(at(first, 1)).isEqualTo(new Load.Missing("the rate of requests_total comes with its next sample"));
+        assertThat(requests(at(second, 11))).isEqualTo(50);
+    }
+
+    @Test
+    void aCounterThatFellBeganAnewAtZero() {
+        Track track = Track.NEW
+                .next(values(Quantity.REQUESTS, 1000, 0), COUNTER)
+                .next(values(Quantity.REQUESTS, 30, 10), COUNTER);
+
+        assertThat(requests(at(track, 10))).isEqualTo(3);
+    }
+
+    @Test
+    void aRateIsOverTheTimeBetweenItsSamplesWhateverFailedMeanwhile() {
+        Track track = Track.NEW
+                .next(values(Quantity.REQUESTS, 0, 0), COUNTER)
+                .next(new Readout.Failed("no connection"), COUNTER)
+                .next(values(Quantity.REQUESTS, 300, 30), COUNTER);
+
+        assertThat(at(track, 30)).isInstanceOf(Load.Measured.class);
+        assertThat(requests(at(track, 30))).isEqualTo(10);
+    }
+
+    @Test
+    void theSameSampleAgainIsNoNewOne() {
+        Track track = Track.NEW
+                .next(values(Quantity.REQUESTS, 0, 0), COUNTER)
+                .next(values(Quantity.REQUESTS, 100, 10), COUNTER);
+        Track again = track.next(new Readout.Values(Map.of(Quantity.REQUESTS, 100.0), nanos(10.2), 10_000), COUNTER);
+
+        assertThat(again).isEqualTo(track);
+        assertThat(requests(at(again, 20))).isEqualTo(10);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "NaN,      inFlight is NaN",
+        "Infinity, inFlight is Infinity",
+        "-0.513,   inFlight is negative: -0.513",
+        "1e13,     inFlight is absurd: 1.0E13"
+    })
+    void whatCannotBeIsMissingWithItsReason(double value, String reason) {
+        assertThat(at(Track.NEW.next(values(Quantity.IN_FLIGHT, value, 0), GAUGE), 0))
+                .isEqualTo(new Load.Missing(reason));
+
+        Track held = Track.NEW
+                .next(values(Quantity.IN_FLIGHT, 3, 0), GAUGE)
+                .next(values(Quantity.IN_FLIGHT, value, 10), GAUGE);
+        assertThat(at(held, 10)).isInstanceOfSatisfying(Load.Held.class, load -> {
+            assertThat(load.reason()).isEqualTo(reason);
+            assertThat(load.reading().sample().inFlight()).hasValue(3);
+        });
+    }
+
+    @Test
+    void theLastGoodReadingHoldsUntilItIsStale() {
+        Track track = Track.NEW
+                .next(values(Quantity.IN_FLIGHT, 3, 0), GAUGE)
+                .next(new Readout.Failed("no connection"), GAUGE);
+
+        assertThat(at(track, 59)).isInstanceOf(Load.Held.class);
+        assertThat(at(track, 61)).isEqualTo(new Load.Missing("the last measurement is older than 60 s: no connection"));
+    }
+
+    @Test
+    void aSourceThatKeepsTellingTheSameOldSampleGoesStaleToo() {
+        Track track = Track.NEW.next(values(Quantity.IN_FLIGHT, 3, 0), GAUGE);
+        for (int round = 1; round < 10; round++) {
+            track = track.next(values(Quantity.IN_FLIGHT, 3, 0), GAUGE);
+        }
+
+        assertThat(at(track, 59)).isInstanceOf(Load.Measured.class);
+        assertThat(at(track, 61)).isInstanceOf(Load.Missing.class);
+    }
+
+    @Test
+    void aSampleThatIsOlderThanTheLastChangesNothing() {
+        Track track = Track.NEW.next(values(Quantity.IN_FLIGHT, 3, 10), GAUGE);
+
+        assertThat(at(track.next(values(Quantity.IN_FLIGHT, 9, 5), GAUGE), 11))
+                .isInstanceOfSatisfying(
+                        Load.Held.class,
+                        load -> assertThat(load.reading().sample().inFlight()).hasValue(3));
+    }
+
+    @Test
+    void aSeriesThatIsNotThereIsNamed() {
+        Series both = new Series(Map.of(Quantity.IN_FLIGHT, "in_flight", Quantity.USERS, "sessions"));
+
+        assertThat(at(Track.NEW.next(values(Quantity.IN_FLIGHT, 3, 0), both), 0))
+                .isInstanceOfSatisfying(
+                        Load.Held.class, load -> assertThat(load.reason()).isEqualTo("no sample of sessions"));
+    }
+
+    @Property
+    void ratesAreNeverNegativeNorLargerThanWhatWasCounted(
+            @ForAll @DoubleRange(max = 1e9) double before,
+            @ForAll @DoubleRange(max = 1e9) double after,
+            @ForAll @IntRange(min = 1, max = 3600) int seconds) {
+        Track track = Track.NEW
+                .next(values(Quantity.REQUESTS, before, 0), COUNTER)
+                .next(values(Quantity.REQUESTS, after, seconds), COUNTER);
+
+        assertThat(requests(at(track, seconds))).isBetween(0.0, after / seconds);
+        if (after >= before) {
+            assertThat(requests(at(track, seconds)) * seconds).isCloseTo(after - before, within(1e-3));
+        }
+    }
+}
