@@ -16,8 +16,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -114,6 +116,12 @@ class ChangeIT {
         for (String service : new String[] {"fixed", "pods", "apex", "listed"}) {
             product.awaitVerified(service);
         }
+        // The last configuration is given to CoreDNS twice, some seconds apart.
+        AtomicInteger last = new AtomicInteger();
+        Awaitility.await("the last reload")
+                .atMost(Duration.ofMinutes(1))
+                .pollInterval(Duration.ofSeconds(7))
+                .until(() -> last.getAndSet(reloads()) == reloads());
     }
 
     @AfterAll

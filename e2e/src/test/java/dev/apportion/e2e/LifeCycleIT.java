@@ -16,6 +16,7 @@ import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -275,10 +276,18 @@ class LifeCycleIT {
         assertThat(keys("shard.example")).isEmpty();
     }
 
-    /** Under a serial that it has seen, CoreDNS would go on with what it read before. */
+    /**
+     * Under a serial that it has seen, CoreDNS would go on with what it read before. Each change takes the next one, so that many
+     * changes are ahead of the clock.
+     */
     @Test
     void aZoneThatIsMadeAnewIsReadAnew() {
         publish(List.of("anew"));
+        for (int ttl = 1; serial("anew.example") < Instant.now().getEpochSecond() + 3; ttl++) {
+            long published = serial("anew.example");
+            patch("trafficservice/anew", "{\"spec\":{\"ttlSeconds\":%d}}".formatted(ttl % 9 + 1));
+            product.await("another serial", () -> serial("anew.example") > published);
+        }
         long before = serial("anew.example");
 
         product.kubectl("delete", "dnszone/anew", "replicapool/anew");

@@ -23,7 +23,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,6 +40,7 @@ class SoakIT {
     private static final Duration PAUSE = Duration.ofMillis(50);
     private static final Duration FLAP = Duration.ofMillis(500);
     private static final Duration POLL = Duration.ofMillis(50);
+    private static final int READINGS = 5;
     private static final Duration GIVEN_UP = Duration.ofSeconds(60);
     private static final PatchContext JSON_PATCH = PatchContext.of(PatchType.JSON);
 
@@ -203,24 +203,23 @@ class SoakIT {
                 .build();
     }
 
-    /** What the operator's heap holds after a collection. */
+    /** What the operator's heap holds after a collection: the least of several readings, since the operator is at work. */
     private static long liveKibibytes(Product product) {
         String jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd").toString();
         String pid = Long.toString(product.operator().pid());
-        for (int i = 0; i < 2; i++) {
-            Command.of(List.of(jcmd, pid, "GC.run")).run().orThrow();
-        }
-        String used = Probes.of(product.operator())
-                .get("/metrics")
-                .lines()
-                .filter(line -> line.startsWith("jvm_memory_used_bytes{area=\"heap\""))
-                .map(line -> line.substring(line.lastIndexOf(' ') + 1))
-                .collect(Collectors.joining(" "));
-        double sum = 0;
-        for (String bytes : used.split(" ", -1)) {
-            sum += Double.parseDouble(bytes);
-        }
-        return (long) sum / 1024;
+        Probes probes = Probes.of(product.operator());
+        return IntStream.range(0, READINGS)
+                .mapToLong(reading -> {
+                    Command.of(List.of(jcmd, pid, "GC.run")).run().orThrow();
+                    double bytes = probes.get("/metrics")
+                            .lines()
+                            .filter(line -> line.startsWith("jvm_memory_used_bytes{area=\"heap\""))
+                            .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+                            .sum();
+                    return (long) bytes / 1024;
+                })
+                .min()
+                .orElseThrow();
     }
 
     private void report(int changes, long before, long after) {

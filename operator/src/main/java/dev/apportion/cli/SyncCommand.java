@@ -14,8 +14,10 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,6 +38,9 @@ final class SyncCommand implements Callable<Integer> {
 
     /** How long the process lives on for a clean stop. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    /** After so long CoreDNS has loaded what was changed last: it looks every two seconds. */
+    private static final Duration LOADED = Duration.ofSeconds(4);
 
     @Parameters(
             paramLabel = "DIR",
@@ -58,7 +63,6 @@ final class SyncCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         CorefileFolder.prepare(directory);
-        DirectoryPublisher publisher = new DirectoryPublisher(directory);
         Semaphore changes = new Semaphore(0);
         try (Termination termination = new Termination(PATIENCE, changes::release);
                 KubernetesClient client = new KubernetesClientBuilder().build()) {
@@ -76,26 +80,52 @@ final class SyncCommand implements Callable<Integer> {
                         .addKeyValue("namespace", watched)
                         .addKeyValue("directory", directory)
                         .log("Following the zones' ConfigMaps");
-                copy(informer, publisher);
-                while (!termination.isAsked()) {
-                    changes.acquire();
-                    changes.drainPermits();
-                    copy(informer, publisher);
-                }
+                follow(informer, new DirectoryPublisher(directory), changes, termination);
             }
             LOG.info("Stopped");
         }
         return CommandLine.ExitCode.OK;
     }
 
-    private void copy(SharedIndexInformer<ConfigMap> informer, DirectoryPublisher publisher) {
+    /** Copies at every change. When CoreDNS has loaded the last configuration, it gets another edition, since it may have missed one. */
+    private void follow(
+            SharedIndexInformer<ConfigMap> informer,
+            DirectoryPublisher publisher,
+            Semaphore changes,
+            Termination termination)
+            throws InterruptedException {
+        int edition = 0;
+        OptionalLong due = copy(informer, publisher, edition) ? inTime() : OptionalLong.empty();
+        while (!termination.isAsked()) {
+            boolean isChange = true;
+            if (due.isPresent()) {
+                isChange = changes.tryAcquire(due.getAsLong() - System.nanoTime(), TimeUnit.NANOSECONDS);
+            } else {
+                changes.acquire();
+            }
+            if (isChange) {
+                changes.drainPermits();
+                due = copy(informer, publisher, edition) ? inTime() : due;
+            } else {
+                copy(informer, publisher, ++edition);
+                due = OptionalLong.empty();
+            }
+        }
+    }
+
+    private static OptionalLong inTime() {
+        return OptionalLong.of(System.nanoTime() + LOADED.toNanos());
+    }
+
+    /** Whether CoreDNS has another configuration to load. */
+    private boolean copy(SharedIndexInformer<ConfigMap> informer, DirectoryPublisher publisher, int edition) {
         Map<Integer, Map<String, String>> shards = new HashMap<>();
         for (ConfigMap found : informer.getStore().list()) {
             shard(found).ifPresent(shard -> shards.put(shard, Objects.requireNonNullElse(found.getData(), Map.of())));
         }
-        switch (publisher.mirror(shards)) {
+        return switch (publisher.mirror(shards, edition)) {
             case DirectoryPublisher.Outcome.Written written -> {
-                if (!written.written().isEmpty() || !written.removed().isEmpty()) {
+                if (written.isChange()) {
                     LOG.atInfo()
                             .addKeyValue("written", written.written())
                             .addKeyValue("removed", written.removed())
@@ -106,10 +136,17 @@ final class SyncCommand implements Callable<Integer> {
                                 .addKeyValue("domain", domain)
                                 .addKeyValue("reason", reason)
                                 .log("A zone stays as it was"));
+                yield written.isConfiguration();
             }
-            case DirectoryPublisher.Outcome.Blocked(String message) -> LOG.error(message);
-            case DirectoryPublisher.Outcome.Failed(String message) -> LOG.error(message);
-        }
+            case DirectoryPublisher.Outcome.Blocked(String message) -> {
+                LOG.error(message);
+                yield false;
+            }
+            case DirectoryPublisher.Outcome.Failed(String message) -> {
+                LOG.error(message);
+                yield false;
+            }
+        };
     }
 
     /** The number at the end of a ConfigMap's name. */

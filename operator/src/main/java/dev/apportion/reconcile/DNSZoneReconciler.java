@@ -339,8 +339,12 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
         try {
             Set<Ref> zones = desk.world().allZones();
             Optional<Duration> again = shards.all().stream()
-                    .flatMap(configMap ->
-                            publisher.sweep(configMap, state -> isForeign(state, configMap, zones)).stream())
+                    .flatMap(configMap -> publisher
+                            .sweep(
+                                    configMap,
+                                    state -> isForeign(state, configMap, zones),
+                                    desk.now().getEpochSecond())
+                            .stream())
                     .max(Duration::compareTo);
             again.ifPresentOrElse(
                     this::sweepIn,

@@ -74,6 +74,9 @@ final class ZonePublisher {
      */
     private final Set<Ref> doubted = ConcurrentHashMap.newKeySet();
 
+    /** The last serials of zones that were removed, while they may be ahead of the clock: each change takes the next, however fast. */
+    private final Map<Place, Long> retired = new ConcurrentHashMap<>();
+
     /** The cached ConfigMaps. */
     interface ShardCache {
 
@@ -209,7 +212,7 @@ final class ZonePublisher {
     /**
      * Publishes a zone: at most one request for each shard, none where nothing changed.
      *
-     * @param floor the highest serial that is known to have been published
+     * @param floor the highest serial that may have been published before, as far as the status and the time tell
      * @param reload whether CoreDNS is to load the zone's configuration again, so that the shard of the domain is written even if
      *     nothing changed
      */
@@ -281,9 +284,9 @@ final class ZonePublisher {
             return Tried.again(
                     new Write.Failed("the lease is not held for certain, so nothing is written"), AFTER_FAILURE);
         }
-        ShardChange change =
-                ShardChange.decide(current, desired, layout, shard, new Claim(floor, epoch.getAsLong(), reload));
         Place place = new Place(layout.namespace(), zone.domain(), shard);
+        Claim claim = new Claim(Math.max(floor, retired.getOrDefault(place, 0L)), epoch.getAsLong(), reload);
+        ShardChange change = ShardChange.decide(current, desired, layout, shard, claim);
         Ref ref = new Ref(layout.namespace(), layout.configMapName(shard));
         Optional<Duration> early = call(change).flatMap(retryAfter::left);
         if (early.isPresent()) {
@@ -400,9 +403,11 @@ final class ZonePublisher {
      * Takes the zones out of a ConfigMap that it does not belong to any more.
      *
      * @param isForeign whether a zone is to go
+     * @param now the time, in seconds since 1970
      * @return when to look again, where something could not be removed
      */
-    Optional<Duration> sweep(ConfigMap configMap, Predicate<ShardState.Published> isForeign) {
+    Optional<Duration> sweep(ConfigMap configMap, Predicate<ShardState.Published> isForeign, long now) {
+        retired.values().removeIf(serial -> serial < now);
         return states(configMap)
                 .flatMap(state -> state instanceof ShardState.Published readable && isForeign.test(readable)
                         ? remove(configMap, readable).stream()
@@ -438,6 +443,9 @@ final class ZonePublisher {
         return switch (publication) {
             case Publication.Unchanged unchanged -> Optional.empty();
             case Publication.Written(Optional<Serial> serial, ConfigMap written) -> {
+                retired.put(
+                        new Place(namespace, zone.domain(), zone.shard()),
+                        zone.serial().value());
                 cache.written(written);
                 LOG.atInfo()
                         .addKeyValue("domain", zone.domain())

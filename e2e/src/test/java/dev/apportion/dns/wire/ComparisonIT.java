@@ -162,7 +162,7 @@ class ComparisonIT {
 
     private int compare(String name, ZoneRecords zone) throws IOException, InterruptedException {
         Path files = folder.resolve(name);
-        assertThat(new DirectoryPublisher(files).mirror(golden(name)))
+        assertThat(new DirectoryPublisher(files).mirror(golden(name), 0))
                 .isInstanceOfSatisfying(
                         DirectoryPublisher.Outcome.Written.class,
                         written -> assertThat(written.refused()).isEmpty());

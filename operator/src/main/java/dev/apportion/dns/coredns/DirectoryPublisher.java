@@ -22,6 +22,7 @@ import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /**
  * Writes the files of CoreDNS into a folder, for a CoreDNS that does not see ConfigMaps.
@@ -33,6 +34,9 @@ import java.util.TreeSet;
 public final class DirectoryPublisher {
 
     static final String MANIFEST = ".apportion";
+
+    /** No domain has such a name. */
+    static final String EDITION = "~edition.conf";
 
     private static final String TEMPORARY = ".apportion.tmp";
 
@@ -59,7 +63,17 @@ public final class DirectoryPublisher {
                 List<String> removed,
                 SortedMap<String, Serial> serials,
                 SortedMap<String, String> refused)
-                implements Outcome {}
+                implements Outcome {
+
+            /** Whether CoreDNS has another configuration to load. */
+            public boolean isConfiguration() {
+                return Stream.concat(written.stream(), removed.stream()).anyMatch(name -> name.endsWith(".conf"));
+            }
+
+            public boolean isChange() {
+                return !written.isEmpty() || !removed.isEmpty();
+            }
+        }
 
         /** A file of somebody else stands in the way; nothing was changed. */
         record Blocked(String message) implements Outcome {}
@@ -102,9 +116,13 @@ public final class DirectoryPublisher {
      * Makes the folder hold exactly what ConfigMaps hold. Where their configuration names another folder, this one is
      * named instead. A zone whose state cannot be read stays as it is.
      *
+     * <p>CoreDNS does not notice a change that comes while it loads the one before: it looks at what is there after it has loaded.
+     * Another edition makes it load once more.
+     *
      * @param configMaps the data of each ConfigMap, by shard
+     * @param edition the number of the configuration's edition, zero if there was none to tell apart yet
      */
-    public Outcome mirror(Map<Integer, Map<String, String>> configMaps) {
+    public Outcome mirror(Map<Integer, Map<String, String>> configMaps, int edition) {
         try {
             SortedMap<String, String> present = read();
             Desired desired = new Desired();
@@ -113,10 +131,23 @@ public final class DirectoryPublisher {
                             .filter(state -> state.shard() == shard)
                             .forEach(state -> mirror(state, data, desired)));
             desired.refused.keySet().forEach(domain -> keep(present, domain, desired));
+            if (edition > 0) {
+                desired.files.put(EDITION, edition(edition));
+            }
             return write(present, desired);
         } catch (IOException e) {
             return new Outcome.Failed(directory + " cannot be written: " + e);
         }
+    }
+
+    /** CoreDNS compares words, not comments, so this is a zone: one below a name that nobody asks for (RFC 6761, section 6.4). */
+    private static String edition(int number) {
+        return """
+            # %s
+            # Another number makes CoreDNS load its configuration again.
+            edition-%d.apportion.invalid {
+            }
+            """.formatted(ServerBlocks.NOTICE, number);
     }
 
     private SortedMap<String, String> decide(

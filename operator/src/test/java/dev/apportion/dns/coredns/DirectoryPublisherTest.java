@@ -133,17 +133,17 @@ class DirectoryPublisherTest {
         configMaps.forEach((shard, data) -> data.put("foreign.conf", "not ours"));
         Path target = root.resolve("target");
 
-        DirectoryPublisher.Outcome.Written written = written(new DirectoryPublisher(target).mirror(configMaps));
+        DirectoryPublisher.Outcome.Written written = written(new DirectoryPublisher(target).mirror(configMaps, 0));
 
         assertThat(written.refused()).isEmpty();
         Map<String, String> expected = new TreeMap<>(files(source));
         expected.replaceAll((name, text) -> name.endsWith(".conf") ? text.replace(source + "/", target + "/") : text);
         assertThat(files(target)).isEqualTo(expected);
-        assertThat(written(new DirectoryPublisher(target).mirror(configMaps)).written())
+        assertThat(written(new DirectoryPublisher(target).mirror(configMaps, 0)).written())
                 .isEmpty();
 
         configMaps.forEach((shard, data) -> data.keySet().removeIf(key -> key.startsWith("example.net")));
-        assertThat(written(new DirectoryPublisher(target).mirror(configMaps)).removed())
+        assertThat(written(new DirectoryPublisher(target).mirror(configMaps, 0)).removed())
                 .isNotEmpty()
                 .allMatch(name -> name.startsWith("example.net"));
     }
@@ -154,12 +154,12 @@ class DirectoryPublisherTest {
         DirectoryPublisher publisher = new DirectoryPublisher(source);
         publisher.publish(List.of(zone(179)), SHARDS);
         Path target = root.resolve("target");
-        new DirectoryPublisher(target).mirror(configMaps(source));
+        new DirectoryPublisher(target).mirror(configMaps(source), 0);
         Path configuration = source.resolve("example.org.conf");
 
         Files.writeString(configuration, Files.readString(configuration).replaceFirst("\n", "\n#\n"));
 
-        assertThat(written(new DirectoryPublisher(target).mirror(configMaps(source)))
+        assertThat(written(new DirectoryPublisher(target).mirror(configMaps(source), 0))
                         .written())
                 .containsExactly("example.org.conf");
         assertThat(target.resolve("example.org.conf"))
@@ -169,16 +169,35 @@ class DirectoryPublisherTest {
     }
 
     @Test
+    void anEditionOfTheMirrorConcernsNoZone() throws IOException {
+        Path source = root.resolve("source");
+        new DirectoryPublisher(source).publish(List.of(zone(179)), SHARDS);
+        DirectoryPublisher target = new DirectoryPublisher(root.resolve("target"));
+        Map<Integer, Map<String, String>> configMaps = configMaps(source);
+        assertThat(written(target.mirror(configMaps, 0)).isConfiguration()).isTrue();
+        assertThat(written(target.mirror(configMaps, 0)).isChange()).isFalse();
+
+        for (int edition = 1; edition <= 2; edition++) {
+            assertThat(written(target.mirror(configMaps, edition)).written())
+                    .containsExactly(DirectoryPublisher.EDITION);
+            assertThat(root.resolve("target").resolve(DirectoryPublisher.EDITION))
+                    .content()
+                    .contains("\nedition-%d.apportion.invalid {\n}\n".formatted(edition));
+        }
+        assertThat(written(target.mirror(configMaps, 2)).isChange()).isFalse();
+    }
+
+    @Test
     void aStateThatCannotBeReadLeavesTheMirrorAsItWas() throws IOException {
         Path source = root.resolve("source");
         new DirectoryPublisher(source).publish(List.of(zone(179)), SHARDS);
         Map<Integer, Map<String, String>> configMaps = configMaps(source);
         DirectoryPublisher target = new DirectoryPublisher(root.resolve("target"));
-        target.mirror(configMaps);
+        target.mirror(configMaps, 0);
         Map<String, String> before = files(root.resolve("target"));
         Objects.requireNonNull(configMaps.get(0)).replaceAll((key, text) -> "garbage");
 
-        assertThat(written(target.mirror(configMaps)).refused()).containsOnlyKeys("example.org");
+        assertThat(written(target.mirror(configMaps, 0)).refused()).containsOnlyKeys("example.org");
         assertThat(files(root.resolve("target"))).isEqualTo(before);
     }
 
