@@ -8,7 +8,6 @@ import dev.apportion.e2e.bed.Helm;
 import dev.apportion.e2e.bed.Kubectl;
 import dev.apportion.e2e.bed.SourceTree;
 import dev.apportion.e2e.kind.Cluster;
-import io.fabric8.kubernetes.api.model.NodeAddress;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
@@ -21,8 +20,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.function.Predicate;
 import org.awaitility.Awaitility;
@@ -37,13 +34,11 @@ final class Installation implements AutoCloseable {
     private static final String DNS_SELECTOR = "app.kubernetes.io/component=dns";
     private static final String OPERATOR_SELECTOR = "app.kubernetes.io/component=operator";
 
-    private final Cluster cluster;
     private final Helm helm;
     private final Kubectl kubectl;
     private final KubernetesClient client;
 
     private Installation(Cluster cluster, Helm helm) {
-        this.cluster = cluster;
         this.helm = helm;
         this.kubectl = cluster.kubectl(NAMESPACE);
         this.client = cluster.client(NAMESPACE);
@@ -176,38 +171,11 @@ final class Installation implements AutoCloseable {
         return servers;
     }
 
-    /** A condition, as {@code True Reason: message}; empty while there is none. */
-    String condition(Kubectl where, String resource, String type) {
-        return where.run(
-                        "get",
-                        resource,
-                        "-o",
-                        "jsonpath={range .status.conditions[?(@.type==\"%s\")]}{.status} {.reason}: {.message}{end}"
-                                .formatted(type))
-                .stdout()
-                .strip();
-    }
-
     String awaitCondition(Kubectl where, String resource, String type, String start) {
         return await(
-                () -> condition(where, resource, type),
+                () -> new KubectlStatus(where).condition(resource, type),
                 found -> found.startsWith(start),
                 resource + " " + type + " " + start);
-    }
-
-    /** The published weights of a stream or service, by address. */
-    Map<String, Long> weights(Kubectl where, String resource) {
-        Map<String, Long> weights = new TreeMap<>();
-        where.run("get", resource, "-o", "jsonpath={range .status.answers[*]}{.address} {.weight}{\"\\n\"}{end}")
-                .orThrow()
-                .stdout()
-                .lines()
-                .filter(line -> !line.isBlank())
-                .forEach(line -> {
-                    int space = line.indexOf(' ');
-                    weights.put(line.substring(0, space), Long.parseLong(line.substring(space + 1)));
-                });
-        return weights;
     }
 
     <T> T await(Callable<T> value, Predicate<T> wanted, String what) {
@@ -217,30 +185,6 @@ final class Installation implements AutoCloseable {
                 .atMost(PATIENCE)
                 .pollInterval(Duration.ofMillis(100))
                 .until(value, wanted);
-    }
-
-    /** The memory that the largest process of a pod holds, in KiB. */
-    long residentKibibytes(Pod pod) {
-        String uid = pod.getMetadata().getUid().replace("-", "[-_]");
-        String sizes = cluster.onNode(pod.getSpec().getNodeName(), """
-            for process in /proc/[0-9]*; do
-              if grep -qE '%s' "$process/cgroup" 2> /dev/null; then awk '/^VmRSS/ {print $2}' "$process/status"; fi
-            done\
-            """.formatted(uid))
-                .orThrow()
-                .stdout();
-        return sizes.lines()
-                .mapToLong(line -> Long.parseLong(line.strip()))
-                .max()
-                .orElseThrow();
-    }
-
-    static String address(io.fabric8.kubernetes.api.model.Node node) {
-        return node.getStatus().getAddresses().stream()
-                .filter(address -> address.getType().equals("InternalIP"))
-                .map(NodeAddress::getAddress)
-                .findFirst()
-                .orElseThrow();
     }
 
     @Override

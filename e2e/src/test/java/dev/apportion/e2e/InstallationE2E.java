@@ -270,7 +270,7 @@ class InstallationE2E {
                     .orThrow();
             awaitAnswers(world, addresses(client));
             installation.awaitCondition(world.kubectl(), "trafficservice/" + world.name(), "Verified", "True");
-            Map<String, Long> weights = installation.weights(world.kubectl(), "trafficservice/" + world.name());
+            Map<String, Long> weights = new KubectlStatus(world.kubectl()).weights("trafficservice/" + world.name());
             assertThat(weights).hasSize(3);
             assertThat(weights.values()).containsExactlyInAnyOrder(128L, 64L, 64L);
             PodResolver resolver = cluster.newResolver(world.namespace());
@@ -432,11 +432,11 @@ class InstallationE2E {
                     .list()
                     .getItems()
                     .getFirst();
-            long theirs = installation.residentKibibytes(other);
+            long theirs = cluster.residentKibibytes(other);
             String leader = installation.leader();
             for (Pod operator : installation.operators()) {
                 String name = operator.getMetadata().getName();
-                long ours = installation.residentKibibytes(operator);
+                long ours = cluster.residentKibibytes(operator);
                 System.out.printf(
                         "%s: %d MiB resident, %.2f times ExternalDNS' %d MiB; %s%n",
                         leader.startsWith(name) ? "The leader" : "The one that stands by",

@@ -11,7 +11,6 @@ import dev.apportion.e2e.bed.FaultProxy;
 import dev.apportion.e2e.bed.Kubectl;
 import dev.apportion.e2e.bed.ServerProcess;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -20,7 +19,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.function.BooleanSupplier;
@@ -269,13 +267,7 @@ final class Product implements AutoCloseable {
 
     /** A condition, as {@code True Reason: message}; empty while there is none. */
     String condition(String resource, String type) {
-        return kubectl(
-                        "get",
-                        resource,
-                        "-o",
-                        "jsonpath={range .status.conditions[?(@.type==\"%s\")]}{.status} {.reason}: {.message}{end}"
-                                .formatted(type))
-                .strip();
+        return new KubectlStatus(kubectl).condition(resource, type);
     }
 
     void awaitCondition(String resource, String type, String start) {
@@ -310,15 +302,7 @@ final class Product implements AutoCloseable {
 
     /** The published weights of a stream or service, by address. */
     Map<String, Long> weights(String resource) {
-        String rows =
-                kubectl("get", resource, "-o", "jsonpath={range .status.answers[*]}{.address} {.weight}{\"\\n\"}{end}");
-        Map<String, Long> weights = new TreeMap<>();
-        rows.lines().filter(line -> !line.isBlank()).forEach(line -> {
-            List<String> parts = List.of(line.split(" "));
-            // The text of an address as the test bed writes it, too.
-            weights.put(InetAddress.ofLiteral(parts.getFirst()).getHostAddress(), Long.parseLong(parts.getLast()));
-        });
-        return weights;
+        return new KubectlStatus(kubectl).weights(resource);
     }
 
     private static <T> T present(@Nullable T part) {

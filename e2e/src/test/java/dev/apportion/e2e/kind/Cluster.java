@@ -9,6 +9,7 @@ import dev.apportion.e2e.bed.ToolCache;
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -166,12 +167,20 @@ public final class Cluster implements AutoCloseable {
         return kind.engine().docker("exec", node, "bash", "-c", script);
     }
 
-    /** The memory that the only process of a program on a node holds, in KiB. */
-    public long residentKibibytes(String node, String program) {
-        return Long.parseLong(onNode(node, "awk '/^VmRSS/ {print $2}' /proc/$(pgrep -x %s)/status".formatted(program))
+    /** The memory that the largest process of a pod holds, in KiB. */
+    public long residentKibibytes(Pod pod) {
+        String uid = pod.getMetadata().getUid().replace("-", "[-_]");
+        return onNode(pod.getSpec().getNodeName(), """
+            for process in /proc/[0-9]*; do
+              if grep -qE '%s' "$process/cgroup" 2> /dev/null; then awk '/^VmRSS/ {print $2}' "$process/status"; fi
+            done\
+            """.formatted(uid))
                 .orThrow()
                 .stdout()
-                .strip());
+                .lines()
+                .mapToLong(line -> Long.parseLong(line.strip()))
+                .max()
+                .orElseThrow();
     }
 
     /** Writes a file on a node. */

@@ -157,8 +157,7 @@ class ClusterE2E {
                         .contains("CREATE: web.example.org"));
         Pod pod =
                 client.pods().withLabel("app", "external-dns").list().getItems().getFirst();
-        System.out.println("external-dns: "
-                + cluster.residentKibibytes(pod.getSpec().getNodeName(), "external-dns") / 1024 + " MiB resident");
+        System.out.println("external-dns: " + cluster.residentKibibytes(pod) / 1024 + " MiB resident");
     }
 
     private static List<String> endpoints(KubernetesClient client) {
