@@ -5,6 +5,7 @@ import dev.apportion.reconcile.PoolPlan;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Collectors;
 
 /** A plan as a table for people. */
 final class PlanTable {
@@ -30,6 +31,14 @@ final class PlanTable {
                 text.append(System.lineSeparator()).append(aligned(reasons(pool)));
             }
             text.append(System.lineSeparator());
+        }
+        if (!plan.endpoints().isEmpty()) {
+            text.append("DNSEndpoints (-o endpoints shows them): ")
+                    .append(plan.endpoints().values().stream()
+                            .map(endpoint -> endpoint.getMetadata().getNamespace() + "/"
+                                    + endpoint.getMetadata().getName())
+                            .collect(Collectors.joining(", ")))
+                    .append(System.lineSeparator());
         }
         if (!plan.problems().isEmpty()) {
             text.append("Problems:").append(System.lineSeparator());

@@ -122,6 +122,10 @@ final class KeyAdmission {
         if (ServiceAdmission.isReserved(name)) {
             return Optional.of("%s: the labels _s and _p are reserved".formatted(name));
         }
+        Optional<String> label = zone.firstLabelTooLong(host);
+        if (label.isPresent()) {
+            return label;
+        }
         if (host.length() > LONGEST_NAME) {
             return Optional.of("%s has %d characters, %d are possible".formatted(host, host.length(), LONGEST_NAME));
         }
