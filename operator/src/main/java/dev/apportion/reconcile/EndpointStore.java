@@ -25,14 +25,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The DNSEndpoints that this operator has written, cached. Their kind is ExternalDNS's, and may not be there: then it is looked
- * for from time to time, and nothing is watched.
+ * The DNSEndpoints that this operator has written, cached. Their kind is ExternalDNS's, and may not be there, or come and go: it
+ * is looked for from time to time, and nothing is watched while it is not there.
  */
 final class EndpointStore implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(EndpointStore.class);
 
-    /** How often the kind is looked for while it is not there: one small request. */
+    /** How often it is looked whether the kind is there: one small request. */
     private static final Duration LOOK = Duration.ofSeconds(5);
 
     /** What is known of the DNSEndpoints. */
@@ -90,23 +90,27 @@ final class EndpointStore implements AutoCloseable {
     }
 
     private void look() {
-        if (!informers.isEmpty()) {
-            return;
-        }
+        boolean following = !informers.isEmpty();
         try {
             APIResourceList served = client.getApiResources(DnsEndpoint.API_VERSION);
             boolean there = served != null
                     && served.getResources().stream()
                             .anyMatch(resource -> resource.getKind().equals(DnsEndpoint.KIND));
+            if (there && following) {
+                return;
+            }
             if (there) {
                 learn(new Knowledge.Pending("they are being read"));
                 start();
             } else {
-                learn(new Knowledge.NoKind());
+                // A watch of what is not there any more goes on in silence for minutes.
+                stop();
             }
         } catch (RuntimeException e) {
             // Whatever it is: the next look has to take place.
-            learn(new Knowledge.Pending(String.valueOf(e.getMessage())));
+            if (!following) {
+                learn(new Knowledge.Pending(String.valueOf(e.getMessage())));
+            }
         }
     }
 
@@ -146,7 +150,7 @@ final class EndpointStore implements AutoCloseable {
         }
     }
 
-    /** The kind is gone, and all of its objects with it. */
+    /** The kind is not there, and none of its objects is. */
     private void stop() {
         List<SharedIndexInformer<GenericKubernetesResource>> all = informers;
         informers = List.of();

@@ -171,8 +171,12 @@ final class EndpointZones {
                         service,
                         new Write.Deferred(
                                 current.isPresent(),
-                                "Route 53 takes five requests a second from an account, so a zone is changed once in %d s; the answers before stay until then"
-                                        .formatted(route53Interval.toSeconds())));
+                                "Route 53 takes five requests a second from an account, so a zone is changed once in %d s, and %s"
+                                        .formatted(
+                                                route53Interval.toSeconds(),
+                                                current.isPresent()
+                                                        ? "the answers before stay until then"
+                                                        : "this service waits for its turn")));
                 retries.add(wait);
                 continue;
             }

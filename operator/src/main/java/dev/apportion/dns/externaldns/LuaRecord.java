@@ -85,11 +85,16 @@ final class LuaRecord {
         return "'" + address.toCanonicalString() + "'";
     }
 
+    /** PowerDNS puts a space between the character strings of a program, so they end where one changes nothing. */
     private static String quoted(String program) {
-        StringBuilder quoted = new StringBuilder("\"");
-        for (int i = 0; i < program.length(); i += MOST_STRING) {
-            quoted.append(i == 0 ? "" : "\" \"").append(program, i, Math.min(program.length(), i + MOST_STRING));
+        List<String> strings = new ArrayList<>();
+        int from = 0;
+        while (program.length() - from > MOST_STRING) {
+            int to = program.lastIndexOf(',', from + MOST_STRING - 1) + 1;
+            strings.add(program.substring(from, to));
+            from = to;
         }
-        return quoted.append('"').toString();
+        strings.add(program.substring(from));
+        return strings.stream().map("\"%s\""::formatted).collect(Collectors.joining(" "));
     }
 }

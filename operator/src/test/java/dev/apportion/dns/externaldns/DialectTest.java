@@ -151,6 +151,10 @@ class DialectTest {
 
         assertThat(targets).allSatisfy(target -> {
             assertThat(target).matches("(A|AAAA) \"[^\"]{1,255}\"( \"[^\"]{1,255}\")*");
+            // PowerDNS joins the strings by spaces.
+            for (int end = target.indexOf("\" \""); end >= 0; end = target.indexOf("\" \"", end + 1)) {
+                assertThat(target.charAt(end - 1)).isEqualTo(',');
+            }
             assertThat(target).doesNotContain("\\").matches("[A-Za-z0-9 ;:.,/'\"{}()]*");
         });
         String program = targets.getFirst().replace("\" \"", "");
