@@ -28,8 +28,8 @@ class EndpointKindIT {
         """;
 
     @Test
-    void zonesOfExternalDnsWaitForItsKindAndRecoverByThemselves(
-            ApiServer server, Kubectl kubectl, @TempDir Path folder) throws IOException {
+    void zonesOfExternalDnsWaitForItsKindAndRecoverByThemselves(ApiServer server, Kubectl kubectl, @TempDir Path folder)
+            throws IOException {
         ExternalDns.installDefinition(server);
         ExternalDns.removeDefinition(server);
         try (Product product = Product.start(server, kubectl, folder, "--route53-interval", "PT0.2S")) {
@@ -85,11 +85,7 @@ class EndpointKindIT {
             product.await(() -> endpoint(product), first::equals, "what was there before");
 
             product.kubectl(
-                    "patch",
-                    "dnszone/aws",
-                    "--type=merge",
-                    "-p",
-                    "{\"spec\":{\"externalDNS\":null,\"coreDNS\":{}}}");
+                    "patch", "dnszone/aws", "--type=merge", "-p", "{\"spec\":{\"externalDNS\":null,\"coreDNS\":{}}}");
             product.await(() -> endpoint(product), String::isEmpty, "no DNSEndpoint of a zone that CoreDNS answers");
             product.kubectl(
                     "patch",

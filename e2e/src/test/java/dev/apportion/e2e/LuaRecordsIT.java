@@ -90,6 +90,7 @@ class LuaRecordsIT {
         ExternalDns.installDefinition(server);
         externalDns = ExternalDns.start(
                 kubectl,
+                Map.of(),
                 "--provider=pdns",
                 "--pdns-server=" + powerDns.url(),
                 "--pdns-api-key=" + PowerDns.KEY,
@@ -129,8 +130,7 @@ class LuaRecordsIT {
                     family.put(address, weight.intValue());
                 }
             });
-            Tally tally = powerDns.server()
-                    .random(Question.of(host, type).onBehalfOf(client), QUESTIONS, random);
+            Tally tally = powerDns.server().random(Question.of(host, type).onBehalfOf(client), QUESTIONS, random);
             assertThat(tally.pValue(family))
                     .as("%s for %s: %s by %s", host, client, tally.counts(), family)
                     .isGreaterThan(UNLIKELY);
@@ -163,8 +163,7 @@ class LuaRecordsIT {
         product.kubectl("delete", "trafficstreams", "--all");
         product.setCapacity("lua", 100);
         product.awaitVerified("lua");
-        product.await(
-                "the other weights", () -> zoneText("lua.example").contains("{1,'192.0.2.1'},{1,'192.0.2.2'}"));
+        product.await("the other weights", () -> zoneText("lua.example").contains("{1,'192.0.2.1'},{1,'192.0.2.2'}"));
         answersFit("www.lua.example", "203.0.113.7", "trafficservice/lua");
 
         product.kubectl("delete", "trafficservice/lua");

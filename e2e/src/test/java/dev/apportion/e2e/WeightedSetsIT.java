@@ -2,10 +2,10 @@ package dev.apportion.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.apportion.e2e.WeightedSetProvider.Change;
-import dev.apportion.e2e.WeightedSetProvider.Key;
+import dev.apportion.e2e.HostedZone.Change;
+import dev.apportion.e2e.HostedZone.Key;
+import dev.apportion.e2e.HostedZone.RecordSet;
+import dev.apportion.e2e.HostedZone.Update;
 import dev.apportion.e2e.bed.ApiServer;
 import dev.apportion.e2e.bed.ExternalDns;
 import dev.apportion.e2e.bed.Kubectl;
@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Through the real ExternalDNS, a provider of Route 53's kind is never asked for what it refuses, nor for anything without need. */
+/** Through the real ExternalDNS, Route 53 is never asked for what it refuses, nor for anything without need. */
 @WithApiServer
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class WeightedSetsIT {
@@ -49,7 +49,7 @@ class WeightedSetsIT {
     private Kubectl kubectl;
 
     @SuppressWarnings("NullAway.Init") // set before each test
-    private WeightedSetProvider provider;
+    private HostedZone provider;
 
     @SuppressWarnings("NullAway.Init") // set before each test
     private ExternalDns externalDns;
@@ -70,15 +70,16 @@ class WeightedSetsIT {
 
     @BeforeEach
     void startProvider() throws IOException {
-        provider = WeightedSetProvider.start(DOMAIN);
+        provider = HostedZone.start(DOMAIN);
         externalDns = startExternalDns(kubectl, "first");
     }
 
     @AfterEach
     void stopProvider() throws IOException {
         product.kubectl("delete", "trafficservices,replicapools", "--all");
-        product.await("the end of all DNSEndpoints", () -> product.kubectl("get", "dnsendpoints", "-o", "name")
-                .isBlank());
+        product.await(
+                "the end of all DNSEndpoints",
+                () -> product.kubectl("get", "dnsendpoints", "-o", "name").isBlank());
         externalDns.close();
         provider.close();
     }
@@ -86,8 +87,13 @@ class WeightedSetsIT {
     private ExternalDns startExternalDns(Kubectl of, String owner) throws IOException {
         return ExternalDns.start(
                 of,
-                "--provider=webhook",
-                "--webhook-provider-url=" + provider.url(),
+                Map.of(
+                        "AWS_ENDPOINT_URL_ROUTE_53", provider.url(),
+                        "AWS_ACCESS_KEY_ID", "nobody",
+                        "AWS_SECRET_ACCESS_KEY", "nothing",
+                        "AWS_REGION", "us-east-1"),
+                "--provider=aws",
+                "--aws-batch-change-interval=0s",
                 "--registry=txt",
                 "--txt-owner-id=" + owner,
                 "--txt-prefix=%{record_type}-owner.",
@@ -118,7 +124,10 @@ class WeightedSetsIT {
     }
 
     private void awaitWeights(String host, String type, Map<String, Integer> weights) {
-        product.await(() -> provider.weights(host, type), weights::equals, host + " " + type + " " + weights);
+        product.await(
+                () -> Map.entry(provider.weights(host, type), provider.refusals()),
+                found -> found.getKey().equals(weights),
+                host + " " + type + " " + weights);
     }
 
     /** Lets everything be looked at some times more. */
@@ -147,7 +156,10 @@ class WeightedSetsIT {
     /** What the operator wrote; ExternalDNS writes the status. */
     private String version(String service) {
         return product.kubectl(
-                "get", "dnsendpoints", "-o", "jsonpath={.items[?(@.metadata.ownerReferences[0].name==\"%s\")].metadata.generation}"
+                "get",
+                "dnsendpoints",
+                "-o",
+                "jsonpath={.items[?(@.metadata.ownerReferences[0].name==\"%s\")].metadata.generation}"
                         .formatted(service));
     }
 
@@ -161,24 +173,22 @@ class WeightedSetsIT {
         product.setCapacity("shop", 300);
 
         awaitWeights("two.aws.example", "A", Map.of("192.0.2.1", 3, "192.0.2.2", 1));
-        List<Change> changes = provider.changes().subList(before, provider.changes().size());
+        List<Change> changes =
+                provider.changes().subList(before, provider.changes().size());
         assertThat(changes).allSatisfy(change -> {
             assertThat(change.created()).isEmpty();
             assertThat(change.deleted()).isEmpty();
-            change.updated().forEach((key, versions) -> assertThat(withoutWeight(versions.getLast()))
-                    .as(key.toString())
-                    .isEqualTo(withoutWeight(versions.getFirst())));
+            assertThat(change.updated())
+                    .allSatisfy(update -> assertThat(update.after().withoutWeight())
+                            .isEqualTo(update.before().withoutWeight()));
         });
-        assertThat(changes.stream().flatMap(change -> change.updated().keySet().stream()))
+        assertThat(changes.stream()
+                        .flatMap(change -> change.updated().stream())
+                        .map(Update::after)
+                        .map(RecordSet::key))
                 .filteredOn(key -> !key.isOwnership())
                 .containsExactly(new Key("two.aws.example", "A", "192.0.2.1"));
         assertThat(provider.refusals()).isEmpty();
-    }
-
-    private static JsonNode withoutWeight(JsonNode record) {
-        ObjectNode copy = record.deepCopy();
-        copy.remove("providerSpecific");
-        return copy;
     }
 
     @Test
@@ -207,7 +217,7 @@ class WeightedSetsIT {
         applyPool("{name: a, address: 192.0.2.1}", "{name: b, address: 192.0.2.2}");
         applyService("rename", "rename.aws.example");
         awaitWeights("rename.aws.example", "A", Map.of("192.0.2.1", 1, "192.0.2.2", 1));
-        SortedMap<Key, JsonNode> before = provider.records();
+        SortedMap<Key, RecordSet> before = provider.records();
         int changes = provider.changes().size();
 
         applyPool("{name: a, address: 192.0.2.1}", "{name: c, address: 192.0.2.2}");
@@ -230,18 +240,16 @@ class WeightedSetsIT {
         applyPool("{name: a, address: 192.0.2.1}", "{name: b, address: 192.0.2.3}");
 
         awaitWeights("replace.aws.example", "A", Map.of("192.0.2.1", 1, "192.0.2.3", 1));
-        assertThat(provider.records().keySet())
-                .extracting(Key::setIdentifier)
-                .containsOnly("192.0.2.1", "192.0.2.3");
+        assertThat(provider.records().keySet()).extracting(Key::setIdentifier).containsOnly("192.0.2.1", "192.0.2.3");
         assertThat(provider.records()).hasSize(4);
     }
 
     @Test
     void theEndOfAServiceLeavesWhatWasThereBefore() {
         provider.put("www.aws.example", "A", "198.51.100.1");
-        provider.put("aws.example", "TXT", "v=spf1 -all");
+        provider.put("aws.example", "TXT", "\"v=spf1 -all\"");
         provider.put("taken.aws.example", "A", "198.51.100.2");
-        SortedMap<Key, JsonNode> before = provider.records();
+        SortedMap<Key, RecordSet> before = provider.records();
         applyPool("{name: a, address: 192.0.2.1}", "{name: b, address: 192.0.2.2}");
         applyService("passing", "passing.aws.example");
         awaitWeights("passing.aws.example", "A", Map.of("192.0.2.1", 1, "192.0.2.2", 1));
@@ -273,7 +281,7 @@ class WeightedSetsIT {
             second.apply(service("shared", "shared.aws.example"));
             awaitWeights("theirs.aws.example", "A", Map.of("192.0.2.9", 1));
             awaitWeights("shared.aws.example", "A", Map.of("192.0.2.1", 1, "192.0.2.9", 1));
-            SortedMap<Key, JsonNode> both = provider.records();
+            SortedMap<Key, RecordSet> both = provider.records();
             awaitLooks(10);
             assertThat(provider.records()).as(secondDns.log()).isEqualTo(both);
 
@@ -309,7 +317,8 @@ class WeightedSetsIT {
                 "a.b.c.aws.example")) {
             awaitWeights(host, "A", Map.of("192.0.2.1", 1));
         }
-        product.awaitCondition("trafficservice/longer", "Accepted", "False InvalidSpec: spec.hostname: the first label");
+        product.awaitCondition(
+                "trafficservice/longer", "Accepted", "False InvalidSpec: spec.hostname: the first label");
         List<Change> changes = provider.changes();
         awaitLooks(5);
         assertThat(provider.changes()).isEqualTo(changes);

@@ -27,11 +27,13 @@ public final class ExternalDns implements AutoCloseable {
     }
 
     /**
-     * Starts it; it looks every second.
+     * Starts it; it looks every second. Its log stays in {@code e2e/target/logs}.
      *
+     * @param environment variables that are added to those of this JVM
      * @param options which provider it writes to, and how it knows what is its own
      */
-    public static ExternalDns start(Kubectl kubectl, String... options) throws IOException {
+    public static ExternalDns start(Kubectl kubectl, Map<String, String> environment, String... options)
+            throws IOException {
         Path folder = Files.createTempDirectory("apportion-external-dns-");
         List<String> command = new ArrayList<>(List.of(
                 ToolCache.ofThisUser().path(Tool.EXTERNAL_DNS).toString(),
@@ -45,13 +47,17 @@ public final class ExternalDns implements AutoCloseable {
                 "--log-level=debug",
                 "--metrics-address=127.0.0.1:" + LoopbackPorts.free()));
         command.addAll(List.of(options));
-        ServerProcess process =
-                ServerProcess.start("external-dns", command, folder, Map.of(), folder.resolve("log"));
+        Path logs = Files.createDirectories(SourceTree.root().resolve("e2e/target/logs"));
+        ServerProcess process = ServerProcess.start(
+                "external-dns", command, folder, environment, Files.createTempFile(logs, "external-dns-", ".log"));
         ExternalDns started = new ExternalDns(folder, process);
         try {
-            process.await("look at endpoints", START, () -> process.log().contains("Records fetched")
-                    || process.log().contains("All records are already up to date")
-                    || process.log().contains("requesting URL"));
+            process.await(
+                    "look at endpoints",
+                    START,
+                    () -> process.log().contains("Records fetched")
+                            || process.log().contains("All records are already up to date")
+                            || process.log().contains("requesting URL"));
         } catch (AssertionError e) {
             started.close();
             throw e;
@@ -81,10 +87,11 @@ public final class ExternalDns implements AutoCloseable {
     /** The file of the definition. */
     private static Path definition() throws IOException {
         Optional<Path> go = go();
-        Assumptions.assumeTrue(go.isPresent(), "The definition of DNSEndpoint is in a Go module. Install Go to run this test.");
+        Assumptions.assumeTrue(
+                go.isPresent(), "The definition of DNSEndpoint is in a Go module. Install Go to run this test.");
         Path tool = SourceTree.root().resolve("e2e/tools/external-dns");
-        Command.Result found = Command.of(List.of(
-                        go.orElseThrow().toString(), "-C", tool.toString(), "mod", "download", "-json", MODULE))
+        Command.Result found = Command.of(
+                        List.of(go.orElseThrow().toString(), "-C", tool.toString(), "mod", "download", "-json", MODULE))
                 .withEnvironment(Map.of("GOTOOLCHAIN", "local", "GOWORK", "off"))
                 .within(Duration.ofMinutes(5))
                 .run()

@@ -51,25 +51,23 @@ public final class PowerDns implements AutoCloseable {
                 .orThrow();
         int port = LoopbackPorts.free();
         int http = LoopbackPorts.free();
-        Files.writeString(
-                folder.resolve("pdns.conf"),
-                """
-                launch=gsqlite3
-                gsqlite3-database=%s
-                local-address=127.0.0.1
-                local-port=%d
-                enable-lua-records=yes
-                edns-subnet-processing=yes
-                api=yes
-                api-key=%s
-                webserver=yes
-                webserver-address=127.0.0.1
-                webserver-port=%d
-                socket-dir=%s
-                security-poll-suffix=
-                guardian=no
-                daemon=no
-                """.formatted(database, port, KEY, http, folder));
+        Files.writeString(folder.resolve("pdns.conf"), """
+            launch=gsqlite3
+            gsqlite3-database=%s
+            local-address=127.0.0.1
+            local-port=%d
+            enable-lua-records=yes
+            edns-subnet-processing=yes
+            api=yes
+            api-key=%s
+            webserver=yes
+            webserver-address=127.0.0.1
+            webserver-port=%d
+            socket-dir=%s
+            security-poll-suffix=
+            guardian=no
+            daemon=no
+            """.formatted(database, port, KEY, http, folder));
         PowerDns server = new PowerDns(
                 folder,
                 ServerProcess.start(
@@ -109,10 +107,7 @@ public final class PowerDns implements AutoCloseable {
 
     /** Makes an empty zone. */
     public void createZone(String domain) throws IOException {
-        send(
-                "POST",
-                "",
-                "{\"name\":\"%1$s.\",\"kind\":\"Native\",\"nameservers\":[\"ns.%1$s.\"]}".formatted(domain));
+        send("POST", "", "{\"name\":\"%1$s.\",\"kind\":\"Native\",\"nameservers\":[\"ns.%1$s.\"]}".formatted(domain));
     }
 
     /** Sets the records of a name and type, as JSON texts. */
