@@ -45,7 +45,11 @@ public final class HostText {
         return node;
     }
 
-    /** @throws IllegalArgumentException if the JSON is not a host; the message says why */
+    /**
+     * The host of a JSON.
+     *
+     * @throws IllegalArgumentException if it is not one; the message says why
+     */
     public static Host read(JsonNode host) {
         List<HostStream> streams = new ArrayList<>();
         for (JsonNode stream : array(host, "streams")) {
@@ -77,7 +81,11 @@ public final class HostText {
                 string(stream, "label"), string(stream, "stream"), addresses(array(stream, "clients")), answers);
     }
 
-    /** @throws IllegalArgumentException if one of the texts is not an address */
+    /**
+     * The addresses or blocks of a list.
+     *
+     * @throws IllegalArgumentException if one of the texts is none
+     */
     public static List<IPAddress> addresses(JsonNode texts) {
         List<IPAddress> addresses = new ArrayList<>();
         for (JsonNode text : texts) {
@@ -98,7 +106,11 @@ public final class HostText {
         }
     }
 
-    /** @throws IllegalArgumentException if the field is not a string */
+    /**
+     * A field that is a string.
+     *
+     * @throws IllegalArgumentException if it is not
+     */
     public static String string(JsonNode node, String field) {
         JsonNode value = node.path(field);
         if (!value.isTextual()) {
@@ -107,7 +119,11 @@ public final class HostText {
         return value.asText();
     }
 
-    /** @throws IllegalArgumentException if the field is not an integer */
+    /**
+     * A field that is an integer.
+     *
+     * @throws IllegalArgumentException if it is not
+     */
     public static int integer(JsonNode node, String field) {
         JsonNode value = node.path(field);
         if (!value.canConvertToInt()) {
@@ -116,7 +132,11 @@ public final class HostText {
         return value.asInt();
     }
 
-    /** @throws IllegalArgumentException if the field is not a list */
+    /**
+     * A field that is a list.
+     *
+     * @throws IllegalArgumentException if it is not
+     */
     public static JsonNode array(JsonNode node, String field) {
         JsonNode value = node.path(field);
         if (!value.isArray()) {

@@ -180,7 +180,7 @@ final class EndpointZones {
                 retries.add(wait);
                 continue;
             }
-            Tried tried = send(ref, change, current, epoch.getAsLong());
+            Tried tried = send(ref, change, epoch.getAsLong());
             writes.put(service, tried.write());
             tried.retry().ifPresent(retries::add);
             if (tried.changed()) {
@@ -244,7 +244,7 @@ final class EndpointZones {
     /** What came of one DNSEndpoint. */
     private record Tried(Write write, boolean changed, Optional<Duration> retry) {}
 
-    private Tried send(Ref ref, EndpointChange change, Optional<GenericKubernetesResource> current, long epoch) {
+    private Tried send(Ref ref, EndpointChange change, long epoch) {
         RetryAfter.Call call = call(change, ref);
         Optional<Duration> early = isWrite(change) ? retryAfter.left(call) : Optional.empty();
         if (early.isPresent()) {
@@ -343,8 +343,8 @@ final class EndpointZones {
     /** Removes one; says when to look again, where it could not be. */
     private Optional<Duration> remove(GenericKubernetesResource endpoint, long epoch) {
         Ref ref = Ref.of(endpoint);
-        Optional<Duration> retry = send(ref, EndpointChange.remove(endpoint, epoch), Optional.of(endpoint), epoch)
-                .retry();
+        Optional<Duration> retry =
+                send(ref, EndpointChange.remove(endpoint, epoch), epoch).retry();
         if (retry.isEmpty()) {
             store.refuted(ref);
             LOG.atInfo().addKeyValue("endpoint", ref).log("Removed the records of what is not here any more");

@@ -49,7 +49,7 @@ final class LuaRecord {
             return draw(streams.getFirst(), ipv6);
         }
         Map<Test, List<IPAddress>> tests = new TreeMap<>(
-                Comparator.comparing(Test::prefixLength).reversed().thenComparing(Test::stream));
+                Comparator.comparingInt(Test::prefixLength).reversed().thenComparingInt(Test::stream));
         for (int i = 0; i < streams.size(); i++) {
             for (IPAddress block : streams.get(i).clients()) {
                 tests.computeIfAbsent(new Test(ClientStreams.prefixLength(block), i), test -> new ArrayList<>())
