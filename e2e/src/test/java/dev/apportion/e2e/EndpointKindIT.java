@@ -102,6 +102,35 @@ class EndpointKindIT {
         }
     }
 
+    @Test
+    void aZoneOfRoute53ChangesOnceInAWhileUnlessAReplicaIsGone(ApiServer server, Kubectl kubectl, @TempDir Path folder)
+            throws IOException {
+        ExternalDns.installDefinition(server);
+        try (Product product = Product.start(server, kubectl, folder, "--route53-interval", "PT1H")) {
+            product.applyPair("core");
+            product.apply(ENDPOINTS);
+            product.awaitReady("trafficservice/aws");
+            String first = endpoint(product);
+
+            product.setCapacity("core", 300);
+            product.awaitCondition("trafficservice/aws", "Programmed", "True Deferred");
+            product.awaitCondition("dnszone/aws", "Programmed", "True Deferred");
+            assertThat(endpoint(product)).isEqualTo(first);
+            product.awaitCondition("trafficservice/aws", "Ready", "True");
+
+            product.kubectl(
+                    "patch",
+                    "replicapool/core",
+                    "--type=json",
+                    "-p",
+                    "[{\"op\":\"add\",\"path\":\"/spec/sites/0/endpoints/1/drain\",\"value\":true}]");
+            product.await(
+                    () -> endpoint(product),
+                    found -> found.contains("192.0.2.1") && !found.contains("192.0.2.2"),
+                    "the end of the one that is gone");
+        }
+    }
+
     private static String endpoint(Product product) {
         return product.kubectl("get", "dnsendpoints", "-o", "jsonpath={.items[*].spec}");
     }

@@ -290,7 +290,7 @@ final class HostedZone implements AutoCloseable {
     }
 
     private static void check(String set, List<RecordSet> members, List<String> problems) {
-        for (String label : set.substring(0, set.indexOf(' ')).split("\\.")) {
+        for (String label : set.substring(0, set.indexOf(' ')).split("\\.", -1)) {
             if (label.length() > MOST_LABEL) {
                 problems.add(set + " has a label of %d octets".formatted(label.length()));
             }

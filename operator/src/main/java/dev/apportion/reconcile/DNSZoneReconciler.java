@@ -229,6 +229,13 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
         if (judged == null) {
             return UpdateControl.noUpdate();
         }
+        if (endpoints.knowledge() instanceof EndpointStore.Knowledge.Reading
+                && judged.value()
+                        .filter(admitted -> admitted.backEnd() instanceof AdmittedZone.ExternalDns)
+                        .isPresent()) {
+            // It is looked at again once they are known.
+            return UpdateControl.noUpdate();
+        }
         Optional<Finding> unreadable = judged.value().flatMap(this::unreadable);
         Optional<Duration> retry =
                 unreadable.isPresent() ? Optional.empty() : judged.value().flatMap(admitted -> publish(zone, admitted));
@@ -243,9 +250,14 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
                 shards.unreadable(zone.ref().namespace())
                         .map(problem -> Findings.unreadable(zone.ref().namespace(), problem));
             case AdmittedZone.ExternalDns externalDns ->
-                endpoints.knowledge() instanceof EndpointStore.Knowledge.Pending(String reason)
-                        ? Optional.of(Findings.endpointsUnreadable(reason))
-                        : Optional.empty();
+                switch (endpoints.knowledge()) {
+                    case EndpointStore.Knowledge.Pending(String reason) ->
+                        Optional.of(Findings.endpointsUnreadable(reason));
+                    case EndpointStore.Knowledge.Reading reading ->
+                        Optional.of(Findings.endpointsUnreadable("they are being read"));
+                    case EndpointStore.Knowledge.Whole whole -> Optional.empty();
+                    case EndpointStore.Knowledge.NoKind none -> Optional.empty();
+                };
         };
     }
 

@@ -41,7 +41,10 @@ final class EndpointStore implements AutoCloseable {
         /** Those that are in the cache are all there are. */
         record Whole() implements Knowledge {}
 
-        /** They are not known yet, for a reason that is for people. */
+        /** They are being read. */
+        record Reading() implements Knowledge {}
+
+        /** They cannot be read, for a reason that is for people. */
         record Pending(String reason) implements Knowledge {}
 
         /** The cluster has no such kind. */
@@ -56,7 +59,7 @@ final class EndpointStore implements AutoCloseable {
             Thread.ofPlatform().daemon().name("dns-endpoints").factory());
     private final Map<Ref, GenericKubernetesResource> ahead = new ConcurrentHashMap<>();
     private volatile List<SharedIndexInformer<GenericKubernetesResource>> informers = List.of();
-    private volatile Knowledge knowledge = new Knowledge.Pending("they are being read");
+    private volatile Knowledge knowledge = new Knowledge.Reading();
     private boolean started;
 
     /**
@@ -100,7 +103,7 @@ final class EndpointStore implements AutoCloseable {
                 return;
             }
             if (there) {
-                learn(new Knowledge.Pending("they are being read"));
+                learn(new Knowledge.Reading());
                 start();
             } else {
                 // A watch of what is not there any more goes on in silence for minutes.

@@ -133,14 +133,27 @@ public final class DnsEndpoint {
         return property;
     }
 
-    /** What one of ours says; nothing where it is not ours, or cannot be read. */
+    /**
+     * What one of ours says; nothing where it is not ours, or cannot be read. Whoever may write DNSEndpoints of his own namespace
+     * speaks for services of that namespace only.
+     */
     public static Optional<EndpointState> state(GenericKubernetesResource endpoint) {
         String text = annotation(endpoint, STATE);
         try {
-            return text.isEmpty() ? Optional.empty() : Optional.of(EndpointState.read(text));
+            return text.isEmpty()
+                    ? Optional.empty()
+                    : Optional.of(EndpointState.read(text)).filter(state -> isOf(endpoint, state));
         } catch (IllegalArgumentException e) {
             return Optional.empty();
         }
+    }
+
+    private static boolean isOf(GenericKubernetesResource endpoint, EndpointState state) {
+        String namespace = endpoint.getMetadata().getNamespace();
+        return state.service().startsWith(namespace + "/")
+                && name(namespace, state.service().substring(namespace.length() + 1))
+                        .equals(endpoint.getMetadata().getName())
+                && state.hosts().stream().allMatch(host -> host.owner().equals(state.service()));
     }
 
     static String annotation(GenericKubernetesResource endpoint, String name) {

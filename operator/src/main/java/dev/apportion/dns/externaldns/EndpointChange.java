@@ -12,6 +12,9 @@ public sealed interface EndpointChange {
     /** The most bytes of annotations that an API server takes are 256 KiB, for all of an object's together. */
     int MOST_BYTES = 200 * 1024;
 
+    /** So many leaderships in a row did nobody miss: an epoch that is further ahead was written by somebody else. */
+    long MOST_AHEAD = 1000;
+
     /** Nothing. */
     record Unchanged() implements EndpointChange {}
 
@@ -68,7 +71,7 @@ public sealed interface EndpointChange {
         if (DnsEndpoint.isSame(known, wanted)) {
             return new Unchanged();
         }
-        if (epoch(known) > epoch) {
+        if (isOutranked(known, epoch)) {
             return new Outranked(epoch(known));
         }
         wanted.getMetadata().setUid(known.getMetadata().getUid());
@@ -81,7 +84,11 @@ public sealed interface EndpointChange {
         if (!DnsEndpoint.isOurs(known)) {
             return new Unchanged();
         }
-        return epoch(known) > epoch ? new Outranked(epoch(known)) : new Delete(known);
+        return isOutranked(known, epoch) ? new Outranked(epoch(known)) : new Delete(known);
+    }
+
+    private static boolean isOutranked(GenericKubernetesResource known, long epoch) {
+        return epoch(known) > epoch && epoch(known) - epoch <= MOST_AHEAD;
     }
 
     private static long epoch(GenericKubernetesResource endpoint) {

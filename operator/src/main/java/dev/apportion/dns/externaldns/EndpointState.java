@@ -10,6 +10,7 @@ import dev.apportion.records.Host;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /**
  * What one DNSEndpoint says, as it is kept in an annotation of it: LUA programs and weighted sets need not be read back.
@@ -23,6 +24,10 @@ import java.util.List;
 public record EndpointState(String zone, String domain, String service, Dialect dialect, List<Host> hosts) {
 
     private static final int FORMAT = 1;
+
+    /** A namespace and a name. */
+    private static final Pattern PLACE = Pattern.compile("[a-z0-9.-]+/[a-z0-9.-]+");
+
     private static final ObjectMapper JSON = new ObjectMapper();
 
     public EndpointState {
@@ -54,14 +59,22 @@ public record EndpointState(String zone, String domain, String service, Dialect 
                 hosts.add(HostText.read(host));
             }
             return new EndpointState(
-                    HostText.string(node, "zone"),
+                    place(node, "zone"),
                     HostText.string(node, "domain"),
-                    HostText.string(node, "service"),
+                    place(node, "service"),
                     Dialect.valueOf(HostText.string(node, "dialect")),
                     hosts);
         } catch (JsonProcessingException e) {
             throw new IllegalArgumentException("it is not JSON: " + e.getOriginalMessage(), e);
         }
+    }
+
+    private static String place(JsonNode node, String field) {
+        String place = HostText.string(node, field);
+        if (!PLACE.matcher(place).matches()) {
+            throw new IllegalArgumentException("its %s is no place: %s".formatted(field, place));
+        }
+        return place;
     }
 
     /** @throws IllegalArgumentException if a host cannot be said in the dialect; the message is for people */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.apportion.dns.Corpus;
 import dev.apportion.records.Host;
+import dev.apportion.records.HostStream;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
@@ -21,8 +22,12 @@ class EndpointChangeTest {
     private static final KubernetesSerialization JSON = new KubernetesSerialization();
 
     private static EndpointState state(int first, int second) {
-        return state(Corpus.host(
-                "shop.example.org", Corpus.stream("shop-1", new int[] {first, second}, "192.0.2.1", "192.0.2.2")));
+        return state(
+                host("shop.example.org", Corpus.stream("shop-1", new int[] {first, second}, "192.0.2.1", "192.0.2.2")));
+    }
+
+    private static Host host(String name, HostStream... streams) {
+        return new Host(name, "web/shop", 20, List.of(streams));
     }
 
     private static EndpointState state(Host... hosts) {
@@ -106,7 +111,7 @@ class EndpointChangeTest {
     void whatCannotBeSaidOrHeldIsRefused() {
         EndpointState heavy = state(256, 1);
         EndpointState large = state(IntStream.range(0, 2000)
-                .mapToObj(i -> Corpus.host(
+                .mapToObj(i -> host(
                         "key-%d.shop.example.org".formatted(i), Corpus.stream("shop-keys", new int[] {1}, "192.0.2.1")))
                 .toArray(Host[]::new));
 
@@ -145,5 +150,37 @@ class EndpointChangeTest {
             assertThat(DnsEndpoint.state(broken)).isEmpty();
             assertThat(decide(broken, state(70, 30), 3)).isInstanceOf(EndpointChange.Apply.class);
         }
+    }
+
+    @Test
+    void nobodySpeaksForTheServicesOfOthers() {
+        GenericKubernetesResource moved = stored(state(70, 30), 3);
+        moved.getMetadata().setNamespace("elsewhere");
+        assertThat(DnsEndpoint.state(moved)).isEmpty();
+
+        GenericKubernetesResource renamed = stored(state(70, 30), 3);
+        renamed.getMetadata().setName("shop");
+        assertThat(DnsEndpoint.state(renamed)).isEmpty();
+
+        GenericKubernetesResource foreignHost = stored(state(70, 30), 3);
+        foreignHost
+                .getMetadata()
+                .getAnnotations()
+                .compute(
+                        DnsEndpoint.STATE,
+                        (key, text) ->
+                                String.valueOf(text).replace("\"owner\":\"web/shop\"", "\"owner\":\"bank/shop\""));
+        assertThat(DnsEndpoint.state(foreignHost)).isEmpty();
+
+        GenericKubernetesResource noPlace = stored(state(70, 30), 3);
+        noPlace.getMetadata()
+                .getAnnotations()
+                .compute(DnsEndpoint.STATE, (key, text) -> String.valueOf(text).replace("dns/example-org", "nowhere"));
+        assertThat(DnsEndpoint.state(noPlace)).isEmpty();
+    }
+
+    @Test
+    void anEpochThatNoLeaderCanHaveFencesNobody() {
+        assertThat(decide(stored(state(70, 30), 1_000_000), state(60, 40), 3)).isInstanceOf(EndpointChange.Apply.class);
     }
 }
