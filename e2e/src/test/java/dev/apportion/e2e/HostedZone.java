@@ -96,7 +96,7 @@ final class HostedZone implements AutoCloseable {
         records.put(key, new RecordSet(key, OptionalInt.empty(), 300, List.of(value)));
     }
 
-    synchronized SortedMap<Key, RecordSet> records() {
+    synchronized Map<Key, RecordSet> records() {
         return new TreeMap<>(records);
     }
 

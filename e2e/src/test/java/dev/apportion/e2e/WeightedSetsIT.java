@@ -3,7 +3,6 @@ package dev.apportion.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.apportion.e2e.HostedZone.Change;
-import dev.apportion.e2e.HostedZone.Key;
 import dev.apportion.e2e.HostedZone.RecordSet;
 import dev.apportion.e2e.HostedZone.Update;
 import dev.apportion.e2e.bed.ApiServer;
@@ -15,7 +14,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.SortedMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -188,7 +186,7 @@ class WeightedSetsIT {
                         .map(Update::after)
                         .map(RecordSet::key))
                 .filteredOn(key -> !key.isOwnership())
-                .containsExactly(new Key("two.aws.example", "A", "192.0.2.1"));
+                .containsExactly(new HostedZone.Key("two.aws.example", "A", "192.0.2.1"));
         assertThat(provider.refusals()).isEmpty();
     }
 
@@ -218,7 +216,7 @@ class WeightedSetsIT {
         applyPool("{name: a, address: 192.0.2.1}", "{name: b, address: 192.0.2.2}");
         applyService("rename", "rename.aws.example");
         awaitWeights("rename.aws.example", "A", Map.of("192.0.2.1", 1, "192.0.2.2", 1));
-        SortedMap<Key, RecordSet> before = provider.records();
+        Map<HostedZone.Key, RecordSet> before = provider.records();
         int changes = provider.changes().size();
 
         applyPool("{name: a, address: 192.0.2.1}", "{name: c, address: 192.0.2.2}");
@@ -241,7 +239,9 @@ class WeightedSetsIT {
         applyPool("{name: a, address: 192.0.2.1}", "{name: b, address: 192.0.2.3}");
 
         awaitWeights("replace.aws.example", "A", Map.of("192.0.2.1", 1, "192.0.2.3", 1));
-        assertThat(provider.records().keySet()).extracting(Key::setIdentifier).containsOnly("192.0.2.1", "192.0.2.3");
+        assertThat(provider.records().keySet())
+                .extracting(HostedZone.Key::setIdentifier)
+                .containsOnly("192.0.2.1", "192.0.2.3");
         assertThat(provider.records()).hasSize(4);
     }
 
@@ -250,7 +250,7 @@ class WeightedSetsIT {
         provider.put("www.aws.example", "A", "198.51.100.1");
         provider.put("aws.example", "TXT", "\"v=spf1 -all\"");
         provider.put("taken.aws.example", "A", "198.51.100.2");
-        SortedMap<Key, RecordSet> before = provider.records();
+        Map<HostedZone.Key, RecordSet> before = provider.records();
         applyPool("{name: a, address: 192.0.2.1}", "{name: b, address: 192.0.2.2}");
         applyService("passing", "passing.aws.example");
         awaitWeights("passing.aws.example", "A", Map.of("192.0.2.1", 1, "192.0.2.2", 1));
@@ -282,7 +282,7 @@ class WeightedSetsIT {
             second.apply(service("shared", "shared.aws.example"));
             awaitWeights("theirs.aws.example", "A", Map.of("192.0.2.9", 1));
             awaitWeights("shared.aws.example", "A", Map.of("192.0.2.1", 1, "192.0.2.9", 1));
-            SortedMap<Key, RecordSet> both = provider.records();
+            Map<HostedZone.Key, RecordSet> both = provider.records();
             awaitLooks(10);
             assertThat(provider.records()).as(secondDns.log()).isEqualTo(both);
 
@@ -326,7 +326,7 @@ class WeightedSetsIT {
         assertThat(provider.refusals()).isEmpty();
         assertThat(provider.records().keySet().stream()
                         .filter(key -> !key.isOwnership())
-                        .map(Key::name)
+                        .map(HostedZone.Key::name)
                         .collect(Collectors.toSet()))
                 .hasSize(5);
     }

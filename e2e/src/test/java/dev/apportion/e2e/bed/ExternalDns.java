@@ -74,7 +74,7 @@ public final class ExternalDns implements AutoCloseable {
      * it by.
      */
     public static void installDefinition(ApiServer server) throws IOException {
-        server.install(definition().getParent());
+        server.install(definitions());
     }
 
     /** Removes the definition, and every DNSEndpoint with it. */
@@ -84,8 +84,8 @@ public final class ExternalDns implements AutoCloseable {
                 .orThrow();
     }
 
-    /** The file of the definition. */
-    private static Path definition() throws IOException {
+    /** The folder of the definition. */
+    private static Path definitions() throws IOException {
         Optional<Path> go = go();
         Assumptions.assumeTrue(
                 go.isPresent(), "The definition of DNSEndpoint is in a Go module. Install Go to run this test.");
@@ -98,7 +98,7 @@ public final class ExternalDns implements AutoCloseable {
                 .orThrow();
         Path module =
                 Path.of(new ObjectMapper().readTree(found.stdout()).path("Dir").asText());
-        return module.resolve("config/crd/standard/dnsendpoints.externaldns.k8s.io.yaml");
+        return module.resolve("config/crd/standard");
     }
 
     private static Optional<Path> go() {
