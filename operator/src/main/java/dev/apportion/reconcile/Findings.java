@@ -6,6 +6,7 @@ import dev.apportion.load.Track;
 import dev.apportion.reconcile.ZoneStanding.Servers;
 import dev.apportion.reconcile.ZoneStanding.Verified;
 import dev.apportion.reconcile.ZoneStanding.Write;
+import dev.apportion.records.Answers;
 import dev.apportion.records.Host;
 import java.util.ArrayList;
 import java.util.List;
@@ -364,13 +365,8 @@ final class Findings {
             }
         });
         if (!lagging.isEmpty()) {
-            boolean unloaded = verified.servers().values().stream()
-                    .anyMatch(verdict -> verdict instanceof Verdict.Lags lags && lags.hasEveryFile());
-            return Optional.of(Finding.no(
-                    Finding.VERIFIED,
-                    "ServerLags",
-                    String.join("; ", lagging)
-                            + (unloaded ? "; maybe it could not load its configuration, and its log says why" : "")));
+            return Optional.of(
+                    Finding.no(Finding.VERIFIED, "ServerLags", String.join("; ", lagging) + whyItLags(verified)));
         }
         if (!undrawn.isEmpty()) {
             return Optional.of(Finding.no(Finding.VERIFIED, IGNORES_WEIGHTS, String.join("; ", undrawn)));
@@ -378,6 +374,16 @@ final class Findings {
         return silent.isEmpty()
                 ? Optional.empty()
                 : Optional.of(Finding.no(Finding.VERIFIED, "ServerSilent", String.join("; ", silent)));
+    }
+
+    private static String whyItLags(Verified verified) {
+        if (verified.target().answers() == Answers.Drawn) {
+            return "; maybe ExternalDNS has not applied it, and its log says why";
+        }
+        return verified.servers().values().stream()
+                        .anyMatch(verdict -> verdict instanceof Verdict.Lags lags && lags.hasEveryFile())
+                ? "; maybe it could not load its configuration, and its log says why"
+                : "";
     }
 
     private static Optional<String> first(
