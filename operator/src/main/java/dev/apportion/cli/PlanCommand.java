@@ -65,10 +65,15 @@ final class PlanCommand implements Callable<Integer> {
         switch (output) {
             case json -> out.println(PlanReport.json(plan));
             case table -> out.print(PlanTable.text(plan));
-            case endpoints ->
+            case endpoints -> {
                 plan.endpoints()
                         .values()
                         .forEach(endpoint -> out.print(new KubernetesSerialization().asYaml(endpoint)));
+                // The manifests may go on to another program, which could not read these.
+                PrintWriter err = spec.commandLine().getErr();
+                err.print(PlanTable.problems(plan));
+                err.flush();
+            }
         }
         out.flush();
         return plan.problems().isEmpty() ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;

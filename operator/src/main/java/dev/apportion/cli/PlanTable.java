@@ -40,6 +40,12 @@ final class PlanTable {
                             .collect(Collectors.joining(", ")))
                     .append(System.lineSeparator());
         }
+        return text.append(problems(plan)).toString();
+    }
+
+    /** What hinders resources; empty where nothing does. */
+    static String problems(Plan plan) {
+        StringBuilder text = new StringBuilder();
         if (!plan.problems().isEmpty()) {
             text.append("Problems:").append(System.lineSeparator());
             for (Plan.Problem problem : plan.problems()) {

@@ -36,6 +36,9 @@ public record AdmittedZone(
         VerifyAt verifyAt,
         List<InetSocketAddress> resolvers) {
 
+    private static final String OWNERSHIP =
+            "ExternalDNS keeps who owns a record in another one, with its type in front";
+
     public AdmittedZone {
         nameServers = List.copyOf(nameServers);
         fixedRecords = List.copyOf(fixedRecords);
@@ -61,12 +64,18 @@ public record AdmittedZone(
     }
 
     /** Why a host name is too long for the back end, though DNS takes it; empty if it is not. */
-    public Optional<String> firstLabelTooLong(String host) {
+    public Optional<String> whyTooLong(String host) {
+        if (!(backEnd instanceof ExternalDns(Dialect dialect))) {
+            return Optional.empty();
+        }
         int length = (host + ".").indexOf('.');
-        return backEnd instanceof ExternalDns(Dialect dialect) && length > dialect.longestFirstLabel()
-                ? Optional.of(
-                        "the first label of %s has %d characters, %d are possible: ExternalDNS keeps who owns a record in another one, with its type in front"
-                                .formatted(host, length, dialect.longestFirstLabel()))
+        if (length > dialect.longestFirstLabel()) {
+            return Optional.of("the first label of %s has %d characters, %d are possible: %s"
+                    .formatted(host, length, dialect.longestFirstLabel(), OWNERSHIP));
+        }
+        return host.length() > dialect.longestName()
+                ? Optional.of("%s has %d characters, %d are possible: %s"
+                        .formatted(host, host.length(), dialect.longestName(), OWNERSHIP))
                 : Optional.empty();
     }
 

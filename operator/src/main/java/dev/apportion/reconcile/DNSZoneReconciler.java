@@ -342,6 +342,13 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
                                 .map(PoolPlan.Replica::member)
                                 .anyMatch(member ->
                                         member.isReady() && member.addresses().contains(address)))
+                        .isPresent(),
+                service -> admission
+                        .service(service)
+                        .map(AdmittedService::zone)
+                        .filter(zone -> !zone.equals(admitted.ref()))
+                        .flatMap(admission::zone)
+                        .filter(zone -> zone.backEnd() instanceof AdmittedZone.ExternalDns)
                         .isPresent());
         ZoneStanding standing = ZoneStanding.inEndpoints(composed, outcome.writes());
         if (outcome.changed() > 0) {

@@ -8,6 +8,7 @@ import dev.apportion.dns.externaldns.EndpointPublisher;
 import dev.apportion.dns.externaldns.EndpointPublisher.Outcome;
 import dev.apportion.dns.externaldns.EndpointState;
 import dev.apportion.reconcile.ZoneStanding.Write;
+import dev.apportion.records.Answer;
 import dev.apportion.records.Host;
 import dev.apportion.records.ZoneRecords;
 import dev.apportion.telemetry.Meters;
@@ -32,6 +33,7 @@ import java.util.function.BiPredicate;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -105,7 +107,9 @@ final class EndpointZones {
 
     private Map<Ref, EndpointState> states(Ref zone) {
         Map<Ref, EndpointState> states = new TreeMap<>();
-        for (GenericKubernetesResource endpoint : store.all()) {
+        List<GenericKubernetesResource> all = store.all();
+        reads.keySet().retainAll(all.stream().map(Ref::of).collect(Collectors.toSet()));
+        for (GenericKubernetesResource endpoint : all) {
             state(endpoint)
                     .filter(state -> state.zone().equals(zone.toString()))
                     .ifPresent(state -> states.put(Ref.of(endpoint), state));
@@ -129,13 +133,15 @@ final class EndpointZones {
      *
      * @param services the TrafficService of a name, where it is there
      * @param serves says whether an address is that of a ready replica of a service's pool
+     * @param elsewhere says whether a service has moved to another zone that has DNSEndpoints: that one writes over what it says
      */
     Published publish(
             AdmittedZone zone,
             AdmittedZone.ExternalDns backEnd,
             ZoneRecords desired,
             Function<Ref, Optional<TrafficService>> services,
-            BiPredicate<Ref, IPAddress> serves) {
+            BiPredicate<Ref, IPAddress> serves,
+            Predicate<Ref> elsewhere) {
         OptionalLong epoch = mandate.epoch();
         SortedMap<Ref, Write> writes = new TreeMap<>();
         List<Duration> retries = new ArrayList<>();
@@ -166,7 +172,14 @@ final class EndpointZones {
                             zone.ref().toString(), zone.domain(), entry.getKey(), backEnd.dialect(), entry.getValue()),
                     owner(found.get()),
                     epoch.getAsLong());
-            if (isWrite(change) && wait.isPositive() && !isUrgent(current, service, serves)) {
+            if (isWrite(change)
+                    && wait.isPositive()
+                    && !isUrgent(
+                            current.flatMap(DnsEndpoint::state)
+                                    .map(EndpointState::hosts)
+                                    .orElse(List.of()),
+                            entry.getValue(),
+                            address -> serves.test(service, address))) {
                 writes.put(
                         service,
                         new Write.Deferred(
@@ -189,7 +202,8 @@ final class EndpointZones {
             }
         }
         for (Map.Entry<Ref, EndpointState> entry : states(zone.ref()).entrySet()) {
-            if (!kept.contains(entry.getKey())) {
+            if (!kept.contains(entry.getKey())
+                    && !elsewhere.test(Ref.parse(entry.getValue().service()))) {
                 Optional<GenericKubernetesResource> current = current(entry.getKey());
                 if (current.isPresent()) {
                     remove(current.get(), epoch.getAsLong()).ifPresent(retries::add);
@@ -208,14 +222,17 @@ final class EndpointZones {
         return change instanceof EndpointChange.Create || change instanceof EndpointChange.Apply;
     }
 
-    /** Whether clients are still sent to an address behind which nobody serves any more. */
-    private static boolean isUrgent(
-            Optional<GenericKubernetesResource> current, Ref service, BiPredicate<Ref, IPAddress> serves) {
-        return current.flatMap(DnsEndpoint::state).stream()
-                .flatMap(state -> state.hosts().stream())
+    /** Whether clients are still sent to an address behind which nobody serves any more, and shall not be. */
+    static boolean isUrgent(List<Host> current, List<Host> desired, Predicate<IPAddress> serves) {
+        Set<IPAddress> kept = addresses(desired).collect(Collectors.toSet());
+        return addresses(current).anyMatch(address -> !kept.contains(address) && !serves.test(address));
+    }
+
+    private static Stream<IPAddress> addresses(List<Host> hosts) {
+        return hosts.stream()
                 .flatMap(host -> host.streams().stream())
                 .flatMap(stream -> stream.answers().stream())
-                .anyMatch(answer -> !serves.test(service, answer.address()));
+                .map(Answer::address);
     }
 
     private static OwnerReference owner(TrafficService service) {

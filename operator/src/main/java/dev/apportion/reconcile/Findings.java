@@ -395,6 +395,18 @@ final class Findings {
                         .formatted(server, difference.observed(), difference.question(), difference.expected()));
     }
 
+    /** {@code WeightsHonored} of a zone. */
+    static Finding weightsHonored(
+            AdmittedZone zone,
+            ZoneStanding standing,
+            Servers servers,
+            Optional<Verified> verified,
+            ResolverReport heard) {
+        return zone.answers() == Answers.Drawn
+                ? weightsHonored(servers, verified, verified(standing, servers, verified))
+                : ResolverFindings.ofZone(zone, standing, heard);
+    }
+
     /**
      * {@code WeightsHonored} where servers draw addresses by themselves: what they answer shows it, and no resolver is asked,
      * since there are no names that none of them has heard of.

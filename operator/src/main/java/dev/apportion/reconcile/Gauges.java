@@ -33,7 +33,8 @@ final class Gauges {
                 desk.standing(zone).ifPresent(standing -> {
                     gauges.zone(zone, standing);
                     judged.value()
-                            .map(admitted -> ResolverFindings.ofZone(admitted, standing, prober.report(zone)))
+                            .map(admitted -> Findings.weightsHonored(
+                                    admitted, standing, desk.servers(zone), verifier.result(zone), prober.report(zone)))
                             .ifPresent(finding -> gauges.resolvers(zone, finding));
                 });
                 verifier.result(zone).ifPresent(verified -> gauges.servers(zone, verified));

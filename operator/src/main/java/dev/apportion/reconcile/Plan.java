@@ -3,6 +3,7 @@ package dev.apportion.reconcile;
 import dev.apportion.dns.coredns.ShardFilling;
 import dev.apportion.dns.externaldns.Dialect;
 import dev.apportion.dns.externaldns.DnsEndpoint;
+import dev.apportion.dns.externaldns.EndpointChange;
 import dev.apportion.dns.externaldns.EndpointState;
 import dev.apportion.records.Answer;
 import dev.apportion.records.Host;
@@ -109,16 +110,15 @@ public record Plan(
             SortedMap<Ref, GenericKubernetesResource> endpoints,
             List<Problem> problems) {
         zone.hosts().stream().collect(Collectors.groupingBy(Host::owner)).forEach((service, hosts) -> {
-            try {
-                endpoints.put(
-                        Ref.parse(service),
-                        DnsEndpoint.manifest(new EndpointState(zone.owner(), zone.domain(), service, dialect, hosts)));
-            } catch (IllegalArgumentException e) {
-                problems.add(new Problem(
-                        "TrafficService",
-                        Ref.parse(service),
-                        Finding.no(Finding.PROGRAMMED, "NotRenderable", String.valueOf(e.getMessage()))));
-            }
+            Ref ref = Ref.parse(service);
+            EndpointState state = new EndpointState(zone.owner(), zone.domain(), service, dialect, hosts);
+            EndpointChange.refusal(state)
+                    .ifPresentOrElse(
+                            refused -> problems.add(new Problem(
+                                    "TrafficService",
+                                    ref,
+                                    Finding.no(Finding.PROGRAMMED, refused.reason(), refused.message()))),
+                            () -> endpoints.put(ref, DnsEndpoint.manifest(state)));
         });
     }
 

@@ -172,9 +172,9 @@ final class ServiceAdmission {
 
     /** What a zone's provider cannot bear, if something is. */
     private static Optional<String> notForBackEnd(TrafficServiceSpec spec, String host, AdmittedZone zone) {
-        Optional<String> label = zone.firstLabelTooLong(host).map(problem -> "spec.hostname: " + problem);
-        if (label.isPresent()) {
-            return label;
+        Optional<String> tooLong = zone.whyTooLong(host).map(problem -> "spec.hostname: " + problem);
+        if (tooLong.isPresent()) {
+            return tooLong;
         }
         OptionalInt most = zone.mostReplicas();
         return most.isPresent() && spec.maxReplicas() != null && spec.maxReplicas() > most.getAsInt()

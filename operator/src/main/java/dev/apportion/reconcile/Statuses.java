@@ -71,12 +71,9 @@ final class Statuses {
         } else if (judged.value().isPresent() && standing.isPresent()) {
             findings.add(Findings.programmed(standing.get()));
             AdmittedZone admitted = judged.value().get();
-            Finding found = Findings.verified(standing.get(), servers, verified);
-            findings.add(remembered(found, before, generation(zone)));
+            findings.add(remembered(Findings.verified(standing.get(), servers, verified), before, generation(zone)));
             findings.add(remembered(
-                    isDrawn(admitted)
-                            ? Findings.weightsHonored(servers, verified, found)
-                            : ResolverFindings.ofZone(admitted, standing.get(), heard),
+                    Findings.weightsHonored(admitted, standing.get(), servers, verified, heard),
                     before,
                     generation(zone)));
         } else {

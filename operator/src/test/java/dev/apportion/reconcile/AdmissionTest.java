@@ -237,6 +237,30 @@ class AdmissionTest {
     }
 
     @Test
+    void anOwnershipRecordMustFitInFrontOfANameOfAWeightedSet() {
+        // 190 characters; a key of 51 makes 242 of them, and the label of an ownership record 253.
+        String service = Setting.service("shop", ("x".repeat(49) + ".").repeat(3) + "x".repeat(28) + ".example.org");
+        String keys = """
+            apiVersion: apportion.dev/v1alpha1
+            kind: TrafficStream
+            metadata: {name: eu}
+            spec: {serviceRef: {name: shop}, keys: {list: [{name: %s, rate: 1}, {name: %s, rate: 1}]}}
+            """.formatted("k".repeat(51), "l".repeat(52));
+
+        assertThat(Setting.of(ROUTE53, POOL, service, keys).admission().stream(ref("eu"))
+                        .orElseThrow()
+                        .keys()
+                        .orElseThrow())
+                .extracting(AdmittedStream.Key::name)
+                .containsExactly("k".repeat(51));
+        assertThat(Setting.of(POWERDNS, POOL, service, keys).admission().stream(ref("eu"))
+                        .orElseThrow()
+                        .keys()
+                        .orElseThrow())
+                .hasSize(2);
+    }
+
+    @Test
     void aWeightedSetHasAHundredMembersAtMost() {
         Setting many = Setting.of(ROUTE53, POOL, Setting.service("shop", "shop.example.org", ", maxReplicas: 101"));
         Setting most = Setting.of(ROUTE53, POOL, Setting.service("shop", "shop.example.org", ", maxReplicas: 100"));

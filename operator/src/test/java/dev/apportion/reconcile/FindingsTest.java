@@ -196,6 +196,47 @@ class FindingsTest {
     }
 
     @Test
+    void whereServersDrawTheirAnswersShowWhetherWeightsAreHonoured() {
+        Setting setting = Setting.of(
+                Setting.ZONE.replace("coreDNS: {}", "externalDNS: {dialect: Route53}"),
+                POOL,
+                Setting.service("shop", "shop.example.org"));
+        ZoneComposer.Composed composed =
+                Objects.requireNonNull(setting.plan().zones().get(ZONE));
+        ZoneStanding written = ZoneStanding.inEndpoints(composed, new TreeMap<>(Map.of(SHOP, new Write.Done(0))));
+        Verdict even = new Verdict.IgnoresWeights(List.of(new Verdict.Difference(
+                "shop.example.org", "", "200 questions for shop.example.org A", "150, 50", "100, 100", false)));
+
+        says(drawn(setting, written, composed, GOOD), Finding.Status.True, "WeightsHonored");
+        says(
+                drawn(setting, written, composed, even),
+                Finding.Status.False,
+                "ProviderIgnoresWeights",
+                "a:53 answers 100, 100 to 200 questions",
+                "Maybe the provider behind ExternalDNS knows no weights");
+        says(drawn(setting, written, composed, lags("shop.example.org")), Finding.Status.Unknown, "ServerLags");
+        says(
+                Findings.verified(
+                        written,
+                        SERVERS,
+                        Optional.of(new Verified(
+                                composed.records(), new TreeMap<>(Map.of("a:53", lags("shop.example.org")))))),
+                Finding.Status.False,
+                "ServerLags",
+                "maybe ExternalDNS has not applied it");
+    }
+
+    private static Finding drawn(
+            Setting setting, ZoneStanding standing, ZoneComposer.Composed composed, Verdict verdict) {
+        return Findings.weightsHonored(
+                setting.admission().zone(ZONE).orElseThrow(),
+                standing,
+                SERVERS,
+                Optional.of(new Verified(composed.records(), new TreeMap<>(Map.of("a:53", verdict)))),
+                ResolverReport.NONE);
+    }
+
+    @Test
     void aServiceIsVerifiedByWhatConcernsItAlone() {
         Optional<ZoneStanding.Part> part = standing(new Write.Done(8)).part(SHOP);
 

@@ -24,6 +24,12 @@ public enum Dialect {
         };
     }
 
+    /** The characters of a name without its last dot (RFC 1035, section 2.3.4). */
+    private static final int MOST_NAME = 253;
+
+    /** What stands in front of the name of an ownership record that has a label of its own. */
+    private static final String OWNERSHIP = "aaaa-owner.";
+
     /**
      * The longest first label of a host name. For weighted sets ExternalDNS keeps who owns a record in a TXT record, whose name
      * has the type in front, and one name that is too long has Route 53 refuse everybody's changes.
@@ -32,6 +38,14 @@ public enum Dialect {
         return switch (this) {
             case Route53 -> MOST_LABEL - "aaaa-".length();
             case PowerDNS -> MOST_LABEL;
+        };
+    }
+
+    /** The longest host name, for the same reason; the label of an ownership record may be one of its own. */
+    public int longestName() {
+        return switch (this) {
+            case Route53 -> MOST_NAME - OWNERSHIP.length();
+            case PowerDNS -> MOST_NAME;
         };
     }
 

@@ -46,14 +46,11 @@ public sealed interface EndpointChange {
         try {
             wanted = DnsEndpoint.of(desired, Optional.of(owner), epoch);
         } catch (IllegalArgumentException e) {
-            return new Refused("NotRenderable", String.valueOf(e.getMessage()));
+            return notRenderable(e);
         }
-        int bytes = DnsEndpoint.annotation(wanted, DnsEndpoint.STATE).getBytes(UTF_8).length;
-        if (bytes > MOST_BYTES) {
-            return new Refused(
-                    "EndpointFull",
-                    "what the DNSEndpoint of %s says takes %d bytes, %d are possible; maybe split its keys over several services"
-                            .formatted(desired.service(), bytes, MOST_BYTES));
+        Optional<Refused> full = full(desired, wanted);
+        if (full.isPresent()) {
+            return full.get();
         }
         if (current.isEmpty()) {
             return desired.endpoints().isEmpty() ? new Unchanged() : new Create(wanted);
@@ -77,6 +74,29 @@ public sealed interface EndpointChange {
         wanted.getMetadata().setUid(known.getMetadata().getUid());
         wanted.getMetadata().setResourceVersion(known.getMetadata().getResourceVersion());
         return new Apply(wanted);
+    }
+
+    /** Why there can be no DNSEndpoint that says this, whatever there is now; empty if there can. */
+    static Optional<Refused> refusal(EndpointState desired) {
+        try {
+            return full(desired, DnsEndpoint.of(desired, Optional.empty(), 0));
+        } catch (IllegalArgumentException e) {
+            return Optional.of(notRenderable(e));
+        }
+    }
+
+    private static Refused notRenderable(IllegalArgumentException e) {
+        return new Refused("NotRenderable", String.valueOf(e.getMessage()));
+    }
+
+    private static Optional<Refused> full(EndpointState desired, GenericKubernetesResource wanted) {
+        int bytes = DnsEndpoint.annotation(wanted, DnsEndpoint.STATE).getBytes(UTF_8).length;
+        return bytes <= MOST_BYTES
+                ? Optional.empty()
+                : Optional.of(new Refused(
+                        "EndpointFull",
+                        "what the DNSEndpoint of %s says takes %d bytes, %d are possible; maybe split its keys over several services"
+                                .formatted(desired.service(), bytes, MOST_BYTES)));
     }
 
     /** Decides what removes an object that is ours. */

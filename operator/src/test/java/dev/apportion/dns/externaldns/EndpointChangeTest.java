@@ -115,6 +115,11 @@ class EndpointChangeTest {
                         "key-%d.shop.example.org".formatted(i), Corpus.stream("shop-keys", new int[] {1}, "192.0.2.1")))
                 .toArray(Host[]::new));
 
+        assertThat(EndpointChange.refusal(state(70, 30))).isEmpty();
+        assertThat(EndpointChange.refusal(heavy))
+                .isEqualTo(Optional.of(EndpointChange.decide(Optional.empty(), heavy, OWNER, 3)));
+        assertThat(EndpointChange.refusal(large))
+                .isEqualTo(Optional.of(EndpointChange.decide(Optional.empty(), large, OWNER, 3)));
         assertThat(EndpointChange.decide(Optional.empty(), heavy, OWNER, 3))
                 .isInstanceOfSatisfying(
                         EndpointChange.Refused.class,
