@@ -59,6 +59,44 @@ class EndpointKindIT {
     }
 
     @Test
+    void aServiceThatMovesToAnotherZoneKeepsItsDnsEndpoint(ApiServer server, Kubectl kubectl, @TempDir Path folder)
+            throws IOException {
+        ExternalDns.installDefinition(server);
+        try (Product product = Product.start(server, kubectl, folder, "--route53-interval", "PT0.2S")) {
+            product.applyPair("core");
+            product.apply(ENDPOINTS);
+            product.apply("""
+                apiVersion: apportion.dev/v1alpha1
+                kind: DNSZone
+                metadata: {name: lua}
+                spec: {domain: lua.example, externalDNS: {dialect: PowerDNS}}
+                """);
+            product.awaitReady("trafficservice/aws");
+            String uid = uid(product);
+
+            for (String to : new String[] {"lua", "aws", "lua"}) {
+                product.kubectl(
+                        "patch",
+                        "trafficservice/aws",
+                        "--type=merge",
+                        "-p",
+                        "{\"spec\":{\"zoneRef\":{\"name\":\"%1$s\"},\"hostname\":\"shop.%1$s.example\"}}"
+                                .formatted(to));
+                product.await(
+                        () -> endpoint(product),
+                        found -> found.contains("shop." + to + ".example"),
+                        "what the zone %s says".formatted(to));
+            }
+            assertThat(uid(product)).isEqualTo(uid);
+            product.awaitReady("trafficservice/aws", "dnszone/aws", "dnszone/lua");
+        }
+    }
+
+    private static String uid(Product product) {
+        return product.kubectl("get", "dnsendpoints", "-o", "jsonpath={.items[*].metadata.uid}");
+    }
+
+    @Test
     void whatIsPublishedIsTheStateAndStaysWhenItsPoolGoes(ApiServer server, Kubectl kubectl, @TempDir Path folder)
             throws IOException {
         ExternalDns.installDefinition(server);

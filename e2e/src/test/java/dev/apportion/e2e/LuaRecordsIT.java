@@ -206,5 +206,9 @@ class LuaRecordsIT {
         product.awaitCondition("dnszone/even", "WeightsHonored", "False ProviderIgnoresWeights");
         product.awaitCondition("trafficservice/even", "Verified", "False ProviderIgnoresWeights");
         assertThat(product.condition("trafficservice/even", "WeightsHonored")).contains("192.0.2.1");
+        assertThat(Probes.of(product.operator())
+                        .metric("apportion_weights_honored{namespace=\"%s\",zone=\"even\"}"
+                                .formatted(product.namespace())))
+                .isZero();
     }
 }

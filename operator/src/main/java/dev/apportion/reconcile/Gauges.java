@@ -87,7 +87,7 @@ final class Gauges {
         String namespace = zone.namespace();
         add(Gauge.ZONE_SERIAL, (double) standing.serial(), "namespace", namespace, "zone", zone.name());
         add(Gauge.ZONE_HOSTS, standing.records().hosts().size(), "namespace", namespace, "zone", zone.name());
-        add(Gauge.ZONE_PROGRAMMED, standing.isWritten() ? 1 : 0, "namespace", namespace, "zone", zone.name());
+        add(Gauge.ZONE_PROGRAMMED, standing.isProgrammed() ? 1 : 0, "namespace", namespace, "zone", zone.name());
         // Keys are too many to have series of their own.
         standing.records().hosts().stream().filter(host -> !host.isKey()).forEach(this::host);
     }

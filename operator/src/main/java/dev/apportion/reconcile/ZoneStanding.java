@@ -269,6 +269,22 @@ final class ZoneStanding {
         return writes.values().stream().allMatch(Write.Done.class::isInstance);
     }
 
+    /** Whether it is written, or was changed just before and waits for its time. */
+    boolean isProgrammed() {
+        return writes.values().stream().allMatch(write -> switch (write) {
+            case Write.Done done -> true;
+            case Write.Deferred deferred -> deferred.anything();
+            case Write.Fenced fenced -> false;
+            case Write.Refused refused -> false;
+            case Write.Failed failed -> false;
+        });
+    }
+
+    /** Whether something waits for its time, though it could be written. */
+    boolean isPutOff() {
+        return writes.values().stream().anyMatch(Write.Deferred.class::isInstance);
+    }
+
     /** The services for which something is not as it was. */
     Set<Ref> servicesThatDiffer(ZoneStanding before) {
         return Stream.concat(parts.keySet().stream(), before.parts.keySet().stream())

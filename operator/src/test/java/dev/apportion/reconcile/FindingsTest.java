@@ -237,6 +237,23 @@ class FindingsTest {
     }
 
     @Test
+    void whatIsPutOffIsProgrammedAsLongAsAnythingIsPublished() {
+        ZoneStanding waiting = standing(new Write.Deferred(true, "the answers before stay"));
+        ZoneStanding nothing = standing(new Write.Deferred(false, "this service waits for its turn"));
+
+        says(Findings.programmed(waiting), Finding.Status.True, "Deferred", "the answers before stay");
+        says(Findings.programmed(waiting.part(SHOP)), Finding.Status.True, "Deferred");
+        says(Findings.programmed(nothing), Finding.Status.False, "Deferred", "waits for its turn");
+        assertThat(waiting.isProgrammed()).isTrue();
+        assertThat(waiting.isPutOff()).isTrue();
+        assertThat(waiting.isWritten()).isFalse();
+        assertThat(nothing.isProgrammed()).isFalse();
+        assertThat(standing(new Write.Failed("503")).isProgrammed()).isFalse();
+        assertThat(standing(new Write.Failed("503")).isPutOff()).isFalse();
+        assertThat(standing(new Write.Done(8)).isProgrammed()).isTrue();
+    }
+
+    @Test
     void aServiceIsVerifiedByWhatConcernsItAlone() {
         Optional<ZoneStanding.Part> part = standing(new Write.Done(8)).part(SHOP);
 
