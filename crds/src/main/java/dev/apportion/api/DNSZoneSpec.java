@@ -52,8 +52,8 @@ public record DNSZoneSpec(
         List<NameServer> nameServers,
 
         @JsonPropertyDescription(
-                "Fixed records that are served beside the services' host names. A name and type occur once;"
-                        + " they have many values.")
+                "Fixed records that are served beside the services' host names, with coreDNS. A name and type occur"
+                        + " once; they have many values.")
         @Size(max = 512)
         @MapList({"name", "type"})
         @ValidationRule(value = DNSZoneSpec.ALIAS_ALONE_RULE, message = DNSZoneSpec.ALIAS_ALONE)
@@ -66,7 +66,10 @@ public record DNSZoneSpec(
         CoreDNS coreDNS,
 
         @JsonPropertyDescription(
-                "Writes the zone as endpoints for ExternalDNS. Exactly one of coreDNS and externalDNS is" + " given.")
+                "Writes each service of the zone as a DNSEndpoint in the service's namespace, which ExternalDNS"
+                        + " brings to a provider. The zone itself, with records, nameServers and"
+                        + " negativeTTLSeconds, is that of the provider. Exactly one of coreDNS and externalDNS is"
+                        + " given.")
         @Nullable
         ExternalDNS externalDNS,
 
@@ -358,7 +361,11 @@ public record DNSZoneSpec(
 
     /** How the zone is written for ExternalDNS. */
     public record ExternalDNS(
-            @JsonPropertyDescription("The kind of weighted record that ExternalDNS's provider understands.") @Required
+            @JsonPropertyDescription(
+                    "The kind of weighted record that ExternalDNS's provider understands: Route53, weighted sets,"
+                            + " where all clients of a name are alike; PowerDNS, LUA records, where streams may name"
+                            + " clients.")
+            @Required
             Dialect dialect) {
 
         public ExternalDNS {

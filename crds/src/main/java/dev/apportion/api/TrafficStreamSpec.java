@@ -24,7 +24,7 @@ public record TrafficStreamSpec(
 
         @JsonPropertyDescription(
                 "Whose questions belong to the stream. Without it, it is everyone whom no other stream of the"
-                        + " service names.")
+                        + " service names. A zone whose dialect is Route53 cannot tell clients apart.")
         @Nullable
         Clients clients,
 

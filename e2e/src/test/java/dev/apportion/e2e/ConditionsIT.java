@@ -399,19 +399,13 @@ class ConditionsIT {
     }
 
     @Test
-    void whatZonesAndStreamsCannotDoYetIsSaid() {
+    void whatStreamsCannotDoYetIsSaid() {
         product.apply("""
-            apiVersion: apportion.dev/v1alpha1
-            kind: DNSZone
-            metadata: {name: unfinished}
-            spec: {domain: unfinished.example, externalDNS: {dialect: Route53}}
-            ---
             apiVersion: apportion.dev/v1alpha1
             kind: TrafficStream
             metadata: {name: unfinished-rate}
             spec: {serviceRef: {name: nobody}, rateFrom: {prometheus: {query: "1"}}}
             """);
-        product.awaitCondition("dnszone/unfinished", "Accepted", "False NotImplemented: spec.externalDNS");
         product.awaitCondition("trafficstream/unfinished-rate", "Accepted", "False NotImplemented: spec.rateFrom");
     }
 

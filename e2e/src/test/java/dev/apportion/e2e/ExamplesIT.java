@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.apportion.e2e.bed.ApiServer;
 import dev.apportion.e2e.bed.Apportion;
 import dev.apportion.e2e.bed.Command;
+import dev.apportion.e2e.bed.ExternalDns;
 import dev.apportion.e2e.bed.Kubectl;
 import dev.apportion.e2e.bed.Question;
 import dev.apportion.e2e.bed.SourceTree;
@@ -27,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.xbill.DNS.Type;
 
-/** Every example is planned without a problem, applied as it stands, and answered by CoreDNS as planned. */
+/** Every example is planned without a problem, applied as it stands, and answered by CoreDNS, or told to ExternalDNS, as planned. */
 @WithApiServer
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ExamplesIT {
@@ -39,6 +40,7 @@ class ExamplesIT {
 
     @BeforeAll
     void start(ApiServer server, Kubectl kubectl, @TempDir Path folder) throws IOException {
+        ExternalDns.installDefinition(server);
         product = Product.start(server, kubectl, folder);
     }
 
@@ -75,11 +77,20 @@ class ExamplesIT {
                 product.apply(Files.readString(file));
             }
         }
+        for (JsonNode endpoint : plan.path("endpoints")) {
+            String resource = "dnsendpoint/" + endpoint.at("/metadata/name").asText();
+            product.await(
+                    () -> JSON.readTree(product.kubectl("get", resource, "--ignore-not-found", "-o", "json"))
+                            .path("spec"),
+                    endpoint.path("spec")::equals,
+                    resource);
+        }
         for (JsonNode pool : plan.path("pools")) {
             for (JsonNode stream : pool.path("streams")) {
                 product.awaitReady("trafficservice/" + stream.path("service").asText());
-                if (stream.path("stream").isNull()
-                        || stream.path("stream").asText().matches("everyone-else|.*-(others|all)")) {
+                boolean forEveryone = stream.path("stream").isNull()
+                        || stream.path("stream").asText().matches("everyone-else|.*-(others|all)");
+                if (forEveryone && plan.path("endpoints").isEmpty()) {
                     answersAre(stream);
                 }
             }

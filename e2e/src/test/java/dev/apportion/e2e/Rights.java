@@ -38,6 +38,7 @@ record Rights(Path operator, Path sync) {
                 .orThrow();
         for (String namespace : watched) {
             bind(server, namespace, home, "apportion-watch", "apportion");
+            bind(server, namespace, home, "apportion-external-dns", "apportion");
         }
         for (String namespace : withZones) {
             bind(server, namespace, home, "apportion-zone", "apportion");

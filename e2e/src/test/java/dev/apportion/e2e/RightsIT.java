@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.apportion.e2e.bed.ApiServer;
 import dev.apportion.e2e.bed.Command;
+import dev.apportion.e2e.bed.ExternalDns;
 import dev.apportion.e2e.bed.Kubectl;
 import dev.apportion.e2e.bed.Question;
 import dev.apportion.e2e.bed.SourceTree;
@@ -169,6 +170,33 @@ class RightsIT {
                 .orThrow();
     }
 
+    @Test
+    void zonesOfExternalDnsNameTheRoleThatIsMissingAndGoOnOnceItIsThere() throws IOException {
+        ExternalDns.installDefinition(server);
+        product.stopOperator();
+        product.kubectl("delete", "rolebinding", "apportion-external-dns");
+        product.startOperator();
+        product.applyPair("beside");
+        product.apply("""
+            apiVersion: apportion.dev/v1alpha1
+            kind: DNSZone
+            metadata: {name: endpoints}
+            spec: {domain: endpoints.example, externalDNS: {dialect: Route53}}
+            ---
+            apiVersion: apportion.dev/v1alpha1
+            kind: TrafficService
+            metadata: {name: endpoints}
+            spec: {zoneRef: {name: endpoints}, hostname: shop.endpoints.example, poolRef: {name: beside}}
+            """);
+        product.awaitVerified("beside");
+        product.awaitCondition("dnszone/endpoints", "Programmed", "False EndpointsUnreadable");
+        assertThat(product.condition("dnszone/endpoints", "Programmed"))
+                .contains("forbidden", "apportion-external-dns");
+
+        Rights.bind(server, product.namespace(), product.namespace(), "apportion-external-dns", "apportion");
+        product.awaitReady("dnszone/endpoints", "trafficservice/endpoints");
+    }
+
     /** What Apportion's account may do, as the API server says. */
     @ParameterizedTest
     @CsvSource({
@@ -183,6 +211,7 @@ class RightsIT {
         "no, update, dnszones.apportion.dev, ''",
         "no, patch, trafficservices.apportion.dev, ''",
         "no, create, nodes, ''",
+        "no, update, dnsendpoints.externaldns.k8s.io, ''",
         "no, get, leases.coordination.k8s.io/other, ''",
         "yes, get, leases.coordination.k8s.io/apportion, ''",
         "yes, patch, configmaps, ''",

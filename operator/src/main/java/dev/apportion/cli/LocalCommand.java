@@ -10,6 +10,7 @@ import dev.apportion.health.HealthChecks;
 import dev.apportion.health.Target;
 import dev.apportion.reconcile.Plan;
 import dev.apportion.reconcile.Ref;
+import dev.apportion.records.Answers;
 import dev.apportion.records.ZoneRecords;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -163,7 +164,9 @@ final class LocalCommand implements Callable<Integer> {
 
     private void write(Path folder, List<ZoneRecords> zones) throws IOException {
         CorefileFolder.prepare(folder);
-        switch (new DirectoryPublisher(folder).publish(zones, SHARDS)) {
+        List<ZoneRecords> served =
+                zones.stream().filter(zone -> zone.answers() != Answers.Drawn).toList();
+        switch (new DirectoryPublisher(folder).publish(served, SHARDS)) {
             case DirectoryPublisher.Outcome.Written written ->
                 written.refused()
                         .forEach((domain, reason) -> spec.commandLine()

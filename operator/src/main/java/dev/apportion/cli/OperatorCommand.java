@@ -78,6 +78,18 @@ final class OperatorCommand implements Callable<Integer> {
     private Duration verifyGrace = Duration.ofSeconds(10);
 
     @Option(
+            names = "--external-dns-grace",
+            description = "How much longer they may lag where ExternalDNS and a provider are on the way (ISO 8601);"
+                    + " default: ${DEFAULT-VALUE}.")
+    private Duration externalDnsGrace = Duration.ofMinutes(2);
+
+    @Option(
+            names = "--route53-interval",
+            description = "The shortest time between two changes of a zone at Route 53, unless a replica is gone (ISO"
+                    + " 8601); default: ${DEFAULT-VALUE}.")
+    private Duration route53Interval = Duration.ofMinutes(1);
+
+    @Option(
             names = "--watch-audit-interval",
             description =
                     "How often it is looked after whether the watches still tell what happens (ISO 8601); default:"
@@ -179,6 +191,8 @@ final class OperatorCommand implements Callable<Integer> {
                 reconcileInterval,
                 verifyInterval,
                 verifyGrace,
+                externalDnsGrace,
+                route53Interval,
                 resolverInterval,
                 auditInterval,
                 new ApportionOperator.Lease(place, lease, identity(), leaseDuration),

@@ -1,6 +1,7 @@
 package dev.apportion.cli;
 
 import dev.apportion.reconcile.Plan;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -28,7 +29,9 @@ final class PlanCommand implements Callable<Integer> {
     /** The forms of the output. */
     enum Output {
         table,
-        json
+        json,
+        /** The DNSEndpoints of zones that ExternalDNS serves, as manifests. */
+        endpoints
     }
 
     @Option(
@@ -62,6 +65,15 @@ final class PlanCommand implements Callable<Integer> {
         switch (output) {
             case json -> out.println(PlanReport.json(plan));
             case table -> out.print(PlanTable.text(plan));
+            case endpoints -> {
+                plan.endpoints()
+                        .values()
+                        .forEach(endpoint -> out.print(new KubernetesSerialization().asYaml(endpoint)));
+                // The manifests may go on to another program, which could not read these.
+                PrintWriter err = spec.commandLine().getErr();
+                err.print(PlanTable.problems(plan));
+                err.flush();
+            }
         }
         out.flush();
         return plan.problems().isEmpty() ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;

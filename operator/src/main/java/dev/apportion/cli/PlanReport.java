@@ -28,6 +28,10 @@ final class PlanReport {
         ObjectNode root = JSON.createObjectNode();
         ArrayNode pools = root.putArray("pools");
         plan.pools().values().forEach(pool -> pool(pools.addObject(), pool));
+        if (!plan.endpoints().isEmpty()) {
+            ArrayNode endpoints = root.putArray("endpoints");
+            plan.endpoints().values().forEach(endpoint -> endpoints.add(JSON.<ObjectNode>valueToTree(endpoint)));
+        }
         ArrayNode problems = root.putArray("problems");
         for (Plan.Problem problem : plan.problems()) {
             problems.addObject()

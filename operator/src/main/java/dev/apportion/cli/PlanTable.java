@@ -5,6 +5,7 @@ import dev.apportion.reconcile.PoolPlan;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Collectors;
 
 /** A plan as a table for people. */
 final class PlanTable {
@@ -31,6 +32,20 @@ final class PlanTable {
             }
             text.append(System.lineSeparator());
         }
+        if (!plan.endpoints().isEmpty()) {
+            text.append("DNSEndpoints (-o endpoints shows them): ")
+                    .append(plan.endpoints().values().stream()
+                            .map(endpoint -> endpoint.getMetadata().getNamespace() + "/"
+                                    + endpoint.getMetadata().getName())
+                            .collect(Collectors.joining(", ")))
+                    .append(System.lineSeparator());
+        }
+        return text.append(problems(plan)).toString();
+    }
+
+    /** What hinders resources; empty where nothing does. */
+    static String problems(Plan plan) {
+        StringBuilder text = new StringBuilder();
         if (!plan.problems().isEmpty()) {
             text.append("Problems:").append(System.lineSeparator());
             for (Plan.Problem problem : plan.problems()) {

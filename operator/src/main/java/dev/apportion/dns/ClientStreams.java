@@ -3,12 +3,20 @@ package dev.apportion.dns;
 import dev.apportion.records.Host;
 import dev.apportion.records.HostStream;
 import inet.ipaddr.IPAddress;
+import inet.ipaddr.IPAddressString;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** Which clients belong to which stream of a host: the longest prefix decides. */
 public final class ClientStreams {
+
+    /** Addresses that nobody has (RFC 5737, RFC 3849), and some that no list of blocks is likely to name together. */
+    private static final List<IPAddress> SOMEWHERE = Stream.of(
+                    "192.0.2.1", "198.51.100.1", "203.0.113.1", "240.0.0.1", "2001:db8::1", "3fff::1", "100::1")
+            .map(text -> new IPAddressString(text).getAddress())
+            .toList();
 
     private ClientStreams() {}
 
@@ -46,6 +54,19 @@ public final class ClientStreams {
                 .sorted()
                 .distinct()
                 .toList();
+    }
+
+    /** A client of a stream; nothing where none is found, since others have all of its blocks. */
+    public static Optional<IPAddress> example(Host host, HostStream stream) {
+        Stream<IPAddress> candidates = stream.isEveryoneElse()
+                ? SOMEWHERE.stream()
+                : stream.clients().stream()
+                        .map(IPAddress::toPrefixBlock)
+                        .flatMap(block -> Stream.of(block.getUpper(), block.getLower()))
+                        .map(IPAddress::withoutPrefixLength);
+        return candidates
+                .filter(client -> of(host, client).filter(stream::equals).isPresent())
+                .findFirst();
     }
 
     /** The length of a block's prefix, in bits; a single address is a block of one. */

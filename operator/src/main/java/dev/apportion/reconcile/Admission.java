@@ -286,7 +286,8 @@ public final class Admission {
             for (TrafficStream stream : world.streams().stream().sorted(AGE).toList()) {
                 Judged<AdmittedStream> judged = ifNamed(
                         stream,
-                        () -> StreamAdmission.judge(stream, ref -> services.get(ref), ref -> value(pools, ref)));
+                        () -> StreamAdmission.judge(
+                                stream, ref -> services.get(ref), ref -> value(zones, ref), ref -> value(pools, ref)));
                 Optional<AdmittedStream> admitted = judged.value();
                 Optional<KeySource> source = admitted.flatMap(found -> StreamAdmission.keys(stream, world));
                 if (admitted.isPresent() && source.isPresent()) {

@@ -1,11 +1,14 @@
 package dev.apportion.reconcile;
 
+import dev.apportion.dns.externaldns.Dialect;
 import dev.apportion.records.Answers;
 import dev.apportion.records.FixedRecord;
 import dev.apportion.records.NameServer;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.Predicate;
 
 /**
@@ -17,7 +20,7 @@ import java.util.function.Predicate;
  * @param nameServers its name servers, at least one
  * @param fixedRecords records served as declared
  * @param allows says whether services of a namespace, given its name and labels, may publish here
- * @param coreDns where and how its records are written
+ * @param backEnd where and how its records are written
  * @param verifyAt the authoritative servers to ask
  * @param resolvers the resolvers through which clients ask; empty if it names none
  */
@@ -29,9 +32,12 @@ public record AdmittedZone(
         List<NameServer> nameServers,
         List<FixedRecord> fixedRecords,
         Predicate<Namespace> allows,
-        CoreDns coreDns,
+        BackEnd backEnd,
         VerifyAt verifyAt,
         List<InetSocketAddress> resolvers) {
+
+    private static final String OWNERSHIP =
+            "ExternalDNS keeps who owns a record in another one, with its type in front";
 
     public AdmittedZone {
         nameServers = List.copyOf(nameServers);
@@ -42,6 +48,47 @@ public record AdmittedZone(
     /** A namespace's name and labels. */
     public record Namespace(String name, Map<String, String> labels) {}
 
+    /** How many addresses one response holds, and which weights there are. */
+    public Answers answers() {
+        return switch (backEnd) {
+            case CoreDns coreDns -> coreDns.answers();
+            case ExternalDns externalDns -> Answers.Drawn;
+        };
+    }
+
+    /** The most replicas that one stream's answers may use, where the back end has such a bound. */
+    public OptionalInt mostReplicas() {
+        return backEnd instanceof ExternalDns(Dialect dialect) && dialect == Dialect.Route53
+                ? OptionalInt.of(Dialect.MOST_MEMBERS)
+                : OptionalInt.empty();
+    }
+
+    /** Why a host name is too long for the back end, though DNS takes it; empty if it is not. */
+    public Optional<String> whyTooLong(String host) {
+        if (!(backEnd instanceof ExternalDns(Dialect dialect))) {
+            return Optional.empty();
+        }
+        int length = (host + ".").indexOf('.');
+        if (length > dialect.longestFirstLabel()) {
+            return Optional.of("the first label of %s has %d characters, %d are possible: %s"
+                    .formatted(host, length, dialect.longestFirstLabel(), OWNERSHIP));
+        }
+        return host.length() > dialect.longestName()
+                ? Optional.of("%s has %d characters, %d are possible: %s"
+                        .formatted(host, host.length(), dialect.longestName(), OWNERSHIP))
+                : Optional.empty();
+    }
+
+    /** Where and how the records of a zone are written. */
+    public sealed interface BackEnd {}
+
+    /**
+     * DNSEndpoints beside the services, which ExternalDNS brings to a provider.
+     *
+     * @param dialect what the provider understands
+     */
+    public record ExternalDns(Dialect dialect) implements BackEnd {}
+
     /**
      * The CoreDNS back end.
      *
@@ -51,7 +98,8 @@ public record AdmittedZone(
      * @param directory where CoreDNS sees the files
      * @param annotate whether CoreDNS' pods are annotated so that their mounts are refreshed at once
      */
-    public record CoreDns(Answers answers, String configMap, int shards, String directory, boolean annotate) {}
+    public record CoreDns(Answers answers, String configMap, int shards, String directory, boolean annotate)
+            implements BackEnd {}
 
     /** The authoritative servers to ask whether they answer as published. */
     public sealed interface VerifyAt {

@@ -88,6 +88,8 @@ public final class ApportionOperator implements AutoCloseable {
      * @param reconcileInterval how often everything is looked at again although nothing happened
      * @param verifyInterval how often the DNS servers are asked although nothing changed
      * @param verifyGrace how long DNS servers may lag behind a change before it is said
+     * @param externalDnsGrace how much longer they may lag where ExternalDNS and a provider are on the way
+     * @param route53Interval the shortest time between two changes of a zone at Route 53, unless a replica is gone
      * @param resolverInterval how often resolvers are asked although nothing changed
      * @param auditInterval how often it is looked after whether the watches still tell what happens
      * @param lease by which one of several operators is elected
@@ -101,6 +103,8 @@ public final class ApportionOperator implements AutoCloseable {
             Duration reconcileInterval,
             Duration verifyInterval,
             Duration verifyGrace,
+            Duration externalDnsGrace,
+            Duration route53Interval,
             Duration resolverInterval,
             Duration auditInterval,
             Lease lease,
@@ -191,7 +195,7 @@ public final class ApportionOperator implements AutoCloseable {
         desk.world().configMaps = configMaps;
         this.verifier = new Verifier(
                 new Asker(ASK_TIMEOUT),
-                new Verifier.Timing(settings.verifyInterval(), settings.verifyGrace()),
+                new Verifier.Timing(settings.verifyInterval(), settings.verifyGrace(), settings.externalDnsGrace()),
                 desk::verified,
                 meters);
         this.prober = new ResolverProber(
@@ -230,7 +234,9 @@ public final class ApportionOperator implements AutoCloseable {
                 retryAfter,
                 leadership,
                 meters,
-                housekeeping);
+                housekeeping,
+                settings.namespaces(),
+                settings.route53Interval());
         register(zones);
         register(new ReplicaPoolReconciler(desk, signals, statuses, writer));
         register(new TrafficServiceReconciler(desk, signals, verifier, prober, statuses, writer));

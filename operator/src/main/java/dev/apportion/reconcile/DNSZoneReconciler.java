@@ -5,7 +5,9 @@ import dev.apportion.api.DNSZoneSpec;
 import dev.apportion.api.DNSZoneStatus;
 import dev.apportion.dns.coredns.CoreDnsLayout;
 import dev.apportion.dns.coredns.ShardState;
+import dev.apportion.dns.externaldns.DnsEndpoint;
 import dev.apportion.reconcile.ZoneStanding.Servers;
+import dev.apportion.records.Answers;
 import dev.apportion.records.Changes;
 import dev.apportion.records.ZoneRecords;
 import dev.apportion.telemetry.Meters;
@@ -59,11 +61,27 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
     private final Map<Ref, Set<String>> left = new ConcurrentHashMap<>();
 
     /** Where a zone stands whole. */
-    private final Map<Ref, CoreDnsLayout> written = new ConcurrentHashMap<>();
+    private final Map<Ref, Place> written = new ConcurrentHashMap<>();
+
+    private sealed interface Place {
+
+        record ConfigMaps(CoreDnsLayout layout) implements Place {}
+
+        record Endpoints() implements Place {}
+
+        static Place of(AdmittedZone zone) {
+            return switch (zone.backEnd()) {
+                case AdmittedZone.CoreDns coreDns -> new ConfigMaps(ZonePublisher.layout(zone));
+                case AdmittedZone.ExternalDns externalDns -> new Endpoints();
+            };
+        }
+    }
 
     private final ShardStore shards;
     private final LostReloads lostReloads;
     private final Meters meters;
+    private final EndpointStore endpoints;
+    private final EndpointZones endpointZones;
 
     DNSZoneReconciler(
             Desk desk,
@@ -76,7 +94,9 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
             RetryAfter retryAfter,
             Mandate mandate,
             Meters meters,
-            ScheduledExecutorService housekeeping) {
+            ScheduledExecutorService housekeeping,
+            Set<String> namespaces,
+            Duration route53Interval) {
         this.desk = desk;
         this.signals = signals;
         this.verifier = verifier;
@@ -92,7 +112,28 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
                 configMap -> Signals.raise(signals.zones, zonesOf(configMap)),
                 namespace -> housekeeping.execute(() -> readable(namespace)));
         this.publisher = new ZonePublisher(client, retryAfter, shards, mandate, meters);
+        this.endpoints = new EndpointStore(
+                client,
+                namespaces,
+                endpoint -> DnsEndpoint.state(endpoint)
+                        .ifPresent(state -> Signals.raise(signals.zones, Set.of(Ref.parse(state.zone())))),
+                () -> housekeeping.execute(this::endpointsLearned));
+        this.endpointZones = new EndpointZones(client, retryAfter, endpoints, mandate, meters, route53Interval);
         desk.publishedBy(this::published);
+    }
+
+    /** Zones that ExternalDNS serves wait for what is known of its endpoints. */
+    private void endpointsLearned() {
+        if (!desk.isOpen()) {
+            return;
+        }
+        sweep();
+        Signals.raise(
+                signals.zones,
+                desk.world().zones().stream()
+                        .filter(zone -> zone.getSpec() != null && zone.getSpec().externalDNS() != null)
+                        .map(Ref::of)
+                        .toList());
     }
 
     @Override
@@ -122,6 +163,7 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
             lostReloads.forget(Ref.of(before));
             desk.forgetZone(Ref.of(before));
             written.remove(Ref.of(before));
+            endpointZones.forget(Ref.of(before));
             housekeeping.execute(this::sweep);
         }
         if (before != null && (after == null || !configMap(before).equals(configMap(after)))) {
@@ -135,6 +177,9 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
         }
         if (after != null) {
             shards.watch(after.getMetadata().getNamespace());
+            if (after.getSpec() != null && after.getSpec().externalDNS() != null) {
+                endpoints.follow();
+            }
         }
         desk.zoneChanged(before, after);
     }
@@ -184,11 +229,36 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
         if (judged == null) {
             return UpdateControl.noUpdate();
         }
-        Optional<String> unreadable = judged.value().flatMap(admitted -> shards.unreadable(ref.namespace()));
+        if (endpoints.knowledge() instanceof EndpointStore.Knowledge.Reading
+                && judged.value()
+                        .filter(admitted -> admitted.backEnd() instanceof AdmittedZone.ExternalDns)
+                        .isPresent()) {
+            // It is looked at again once they are known.
+            return UpdateControl.noUpdate();
+        }
+        Optional<Finding> unreadable = judged.value().flatMap(this::unreadable);
         Optional<Duration> retry =
                 unreadable.isPresent() ? Optional.empty() : judged.value().flatMap(admitted -> publish(zone, admitted));
         UpdateControl<DNSZone> update = status(zone, judged, unreadable);
         return soonest(update, retry);
+    }
+
+    /** {@code Programmed} where it cannot be read what is published, so that nothing can be written. */
+    private Optional<Finding> unreadable(AdmittedZone zone) {
+        return switch (zone.backEnd()) {
+            case AdmittedZone.CoreDns coreDns ->
+                shards.unreadable(zone.ref().namespace())
+                        .map(problem -> Findings.unreadable(zone.ref().namespace(), problem));
+            case AdmittedZone.ExternalDns externalDns ->
+                switch (endpoints.knowledge()) {
+                    case EndpointStore.Knowledge.Pending(String reason) ->
+                        Optional.of(Findings.endpointsUnreadable(reason));
+                    case EndpointStore.Knowledge.Reading reading ->
+                        Optional.of(Findings.endpointsUnreadable("they are being read"));
+                    case EndpointStore.Knowledge.Whole whole -> Optional.empty();
+                    case EndpointStore.Knowledge.NoKind none -> Optional.empty();
+                };
+        };
     }
 
     /** The records may have to wait for another time than the status. */
@@ -199,10 +269,17 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
     }
 
     private Optional<Duration> publish(DNSZone zone, AdmittedZone admitted) {
+        return switch (admitted.backEnd()) {
+            case AdmittedZone.CoreDns coreDns -> publish(zone, admitted, coreDns);
+            case AdmittedZone.ExternalDns externalDns -> publish(admitted, externalDns);
+        };
+    }
+
+    private Optional<Duration> publish(DNSZone zone, AdmittedZone admitted, AdmittedZone.CoreDns coreDns) {
         Admission admission = desk.admission();
         Optional<ZoneRecords> published = publisher.published(admitted);
         ZoneComposer.Composed composed = ZoneComposer.compose(admitted, admission, onceEach(desk::planned), published);
-        boolean reload = isReloadDue(admitted, composed.records());
+        boolean reload = isReloadDue(admitted, coreDns, composed.records());
         ZonePublisher.Outcome outcome = publisher.publish(admitted, composed.records(), floor(zone), reload);
         if (reload && outcome.changed().containsKey(ZonePublisher.home(admitted))) {
             lostReloads.asked(admitted.ref());
@@ -214,64 +291,126 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
         ZoneStanding standing =
                 new ZoneStanding(composed, ZonePublisher.layout(admitted).shards(), outcome.writes());
         if (!outcome.changed().isEmpty()) {
-            log(admitted, published, composed.records(), outcome);
+            log(admitted, published, composed.records(), serials(admitted, outcome.changed()));
         }
-        if (!outcome.changed().isEmpty() && admitted.coreDns().annotate()) {
+        if (!outcome.changed().isEmpty() && coreDns.annotate()) {
             refresher.refresh(
                     admitted.ref().namespace(),
                     DnsServers.pods(admitted, desk.world()),
                     serials(admitted, outcome.changed()));
         }
-        Servers servers = DnsServers.of(admitted, desk.world());
-        if (servers.addresses().isEmpty()) {
+        if (standing.isWritten()) {
+            if (written.put(admitted.ref(), Place.of(admitted)) instanceof Place.Endpoints) {
+                sweepIn(AFTER_MOVE);
+            }
+        }
+        if (stands(admitted, standing).addresses().isEmpty()) {
             lostReloads.forget(admitted.ref());
         }
-        if (standing.isWritten()) {
-            written.put(admitted.ref(), ZonePublisher.layout(admitted));
-            verifier.verify(admitted.ref(), composed.records(), standing.serials(), servers.addresses());
-            prober.probe(
-                    admitted.ref(),
-                    composed.records(),
-                    admitted.resolvers(),
-                    servers.addresses().isEmpty()
-                            ? ResolverProber.Answered.NobodyKnows
-                            : verifier.result(admitted.ref())
-                                            .filter(found -> found.isOf(composed.records()))
-                                            .isPresent()
-                                    ? ResolverProber.Answered.Everywhere
-                                    : ResolverProber.Answered.NotYet);
-        }
-        desk.stands(admitted.ref(), standing, servers);
-        Optional<Duration> left = lostReloads.left(admitted.ref(), pauseForReload(admitted));
+        Optional<Duration> left = lostReloads.left(admitted.ref(), pauseForReload(coreDns));
         // Where it is overdue, writing has failed, and is tried again as that says.
         return Stream.concat(outcome.retry().stream(), left.filter(Duration::isPositive).stream())
                 .min(Duration::compareTo);
     }
 
+    private Optional<Duration> publish(AdmittedZone admitted, AdmittedZone.ExternalDns externalDns) {
+        lostReloads.forget(admitted.ref());
+        Admission admission = desk.admission();
+        Optional<ZoneRecords> published = endpointZones.published(admitted);
+        Function<Ref, Optional<PoolPlan>> plans = onceEach(desk::planned);
+        ZoneComposer.Composed composed = ZoneComposer.compose(admitted, admission, plans, published);
+        if (endpoints.knowledge() instanceof EndpointStore.Knowledge.NoKind) {
+            stands(
+                    admitted,
+                    ZoneStanding.withoutEndpoints(
+                            composed,
+                            new ZoneStanding.Write.Refused(
+                                    "EndpointKindMissing",
+                                    "the cluster does not serve %s of %s; install its definition, which comes with ExternalDNS. It is looked for all the time"
+                                            .formatted(DnsEndpoint.KIND, DnsEndpoint.API_VERSION))));
+            return Optional.empty();
+        }
+        EndpointZones.Published outcome = endpointZones.publish(
+                admitted,
+                externalDns,
+                composed.records(),
+                service -> desk.world().find(desk.world().services, service),
+                (service, address) -> admission
+                        .service(service)
+                        .flatMap(found -> plans.apply(found.pool()))
+                        .filter(plan -> plan.replicas().stream()
+                                .map(PoolPlan.Replica::member)
+                                .anyMatch(member ->
+                                        member.isReady() && member.addresses().contains(address)))
+                        .isPresent(),
+                service -> admission
+                        .service(service)
+                        .map(AdmittedService::zone)
+                        .filter(zone -> !zone.equals(admitted.ref()))
+                        .flatMap(admission::zone)
+                        .filter(zone -> zone.backEnd() instanceof AdmittedZone.ExternalDns)
+                        .isPresent());
+        ZoneStanding standing = ZoneStanding.inEndpoints(composed, outcome.writes());
+        if (outcome.changed() > 0) {
+            log(admitted, published, composed.records(), outcome.changed() + " DNSEndpoints");
+        }
+        if (standing.isWritten()) {
+            if (written.put(admitted.ref(), Place.of(admitted)) instanceof Place.ConfigMaps) {
+                sweepIn(AFTER_MOVE);
+            }
+        }
+        stands(admitted, standing);
+        return outcome.retry();
+    }
+
+    /** Has the servers asked about a zone that stands whole, and tells whom it concerns. */
+    private Servers stands(AdmittedZone admitted, ZoneStanding standing) {
+        Servers servers = DnsServers.of(admitted, desk.world());
+        if (standing.isWritten()) {
+            ZoneRecords records = standing.records();
+            verifier.verify(admitted.ref(), records, standing.serials(), servers.addresses());
+            prober.probe(
+                    admitted.ref(),
+                    records,
+                    // Servers that draw by themselves have no names that no resolver has heard of.
+                    records.answers() == Answers.Drawn ? List.of() : admitted.resolvers(),
+                    servers.addresses().isEmpty()
+                            ? ResolverProber.Answered.NobodyKnows
+                            : verifier.result(admitted.ref())
+                                            .filter(found -> found.isOf(records))
+                                            .isPresent()
+                                    ? ResolverProber.Answered.Everywhere
+                                    : ResolverProber.Answered.NotYet);
+        }
+        desk.stands(admitted.ref(), standing, servers);
+        return servers;
+    }
+
     /** What was said of other records than the present ones says nothing of these. */
-    private boolean isReloadDue(AdmittedZone zone, ZoneRecords records) {
+    private boolean isReloadDue(AdmittedZone zone, AdmittedZone.CoreDns coreDns, ZoneRecords records) {
         Optional<ZoneStanding.Verified> seen =
                 verifier.result(zone.ref()).filter(verified -> verified.target().equals(records));
         seen.ifPresent(verified -> lostReloads.saw(zone.ref(), verified.servers()));
         return seen.isPresent()
                 && lostReloads
-                        .left(zone.ref(), pauseForReload(zone))
+                        .left(zone.ref(), pauseForReload(coreDns))
                         .filter(Duration::isZero)
                         .isPresent();
     }
 
-    private static Duration pauseForReload(AdmittedZone zone) {
-        return zone.coreDns().annotate() ? LostReloads.FIRST_PAUSE : LostReloads.FIRST_PAUSE_UNTOLD;
+    private static Duration pauseForReload(AdmittedZone.CoreDns coreDns) {
+        return coreDns.annotate() ? LostReloads.FIRST_PAUSE : LostReloads.FIRST_PAUSE_UNTOLD;
     }
 
     private Desk.Published published(AdmittedZone zone) {
-        if (shards.unreadable(zone.ref().namespace()).isPresent()) {
+        if (unreadable(zone).isPresent()) {
             return new Desk.Published.Unreadable();
         }
-        return publisher
-                .published(zone)
-                .<Desk.Published>map(Desk.Published.Records::new)
-                .orElse(Desk.Published.NOTHING);
+        Optional<ZoneRecords> records = switch (zone.backEnd()) {
+            case AdmittedZone.CoreDns coreDns -> publisher.published(zone);
+            case AdmittedZone.ExternalDns externalDns -> endpointZones.published(zone);
+        };
+        return records.<Desk.Published>map(Desk.Published.Records::new).orElse(Desk.Published.NOTHING);
     }
 
     /** Many services share a pool, whose plan is looked up once for all of them. */
@@ -280,12 +419,11 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
         return pool -> known.computeIfAbsent(pool, plans);
     }
 
-    private static void log(
-            AdmittedZone zone, Optional<ZoneRecords> before, ZoneRecords after, ZonePublisher.Outcome outcome) {
+    private static void log(AdmittedZone zone, Optional<ZoneRecords> before, ZoneRecords after, String objects) {
         Changes changes = Changes.between(before.orElse(after.withHosts(List.of())), after);
         LOG.atInfo()
                 .addKeyValue("zone", zone.ref())
-                .addKeyValue("serials", serials(zone, outcome.changed()))
+                .addKeyValue("serials", objects)
                 .addKeyValue("added", changes.added().size())
                 .addKeyValue("removed", changes.removed().size())
                 .addKeyValue("changed", changes.changed().size())
@@ -317,7 +455,7 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
                         .collect(Collectors.joining());
     }
 
-    private UpdateControl<DNSZone> status(DNSZone zone, Judged<AdmittedZone> judged, Optional<String> unreadable) {
+    private UpdateControl<DNSZone> status(DNSZone zone, Judged<AdmittedZone> judged, Optional<Finding> unreadable) {
         Ref ref = Ref.of(zone);
         writer.recall(zone);
         DNSZoneStatus status = statuses.zone(
@@ -338,7 +476,7 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
         }
         try {
             Set<Ref> zones = desk.world().allZones();
-            Optional<Duration> again = shards.all().stream()
+            Optional<Duration> found = shards.all().stream()
                     .flatMap(configMap -> publisher
                             .sweep(
                                     configMap,
@@ -346,6 +484,16 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
                                     desk.now().getEpochSecond())
                             .stream())
                     .max(Duration::compareTo);
+            Optional<Duration> again = found;
+            if (endpoints.knowledge() instanceof EndpointStore.Knowledge.Whole) {
+                Optional<Duration> endpointsAgain = endpointZones.sweep(zone -> !zones.contains(zone)
+                        || (written.get(zone) instanceof Place.ConfigMaps
+                                && desk.admission()
+                                        .zone(zone)
+                                        .filter(admitted -> admitted.backEnd() instanceof AdmittedZone.CoreDns)
+                                        .isPresent()));
+                again = endpointsAgain.or(() -> found);
+            }
             again.ifPresentOrElse(
                     this::sweepIn,
                     () -> left.keySet().removeIf(zone -> !zones.contains(zone) || written.containsKey(zone)));
@@ -367,14 +515,24 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
             return true;
         }
         Optional<AdmittedZone> admitted = desk.admission().zone(zone);
-        if (admitted.isEmpty() || !ZonePublisher.layout(admitted.get()).equals(written.get(zone))) {
+        if (admitted.isEmpty() || !Place.of(admitted.get()).equals(written.get(zone))) {
             return false;
         }
-        AdmittedZone.CoreDns coreDns = admitted.get().coreDns();
+        return admitted.get().backEnd() instanceof AdmittedZone.CoreDns coreDns
+                ? isForeign(state, configMap, zone, coreDns)
+                : isKnownPlace(configMap, zone);
+    }
+
+    private boolean isForeign(ShardState.Published state, ConfigMap configMap, Ref zone, AdmittedZone.CoreDns coreDns) {
         return ZonePublisher.isShard(configMap, zone.namespace(), coreDns.configMap())
                 ? state.shard() >= coreDns.shards()
-                : left.getOrDefault(zone, Set.of()).stream()
-                        .anyMatch(name -> ZonePublisher.isShard(configMap, zone.namespace(), name));
+                : isKnownPlace(configMap, zone);
+    }
+
+    /** Whether a zone is known to have stood in the ConfigMap before. */
+    private boolean isKnownPlace(ConfigMap configMap, Ref zone) {
+        return left.getOrDefault(zone, Set.of()).stream()
+                .anyMatch(name -> ZonePublisher.isShard(configMap, zone.namespace(), name));
     }
 
     private static Optional<String> configMap(DNSZone zone) {
@@ -386,5 +544,6 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
     @Override
     public void close() {
         shards.close();
+        endpoints.close();
     }
 }

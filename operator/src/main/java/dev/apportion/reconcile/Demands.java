@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 
 /** Gathers the streams of the services that share a pool. Pure. */
@@ -54,14 +55,19 @@ final class Demands {
                     service.hostname(),
                     keys ? 0 : IMPLICIT_RATE,
                     keys,
-                    service.maxReplicas(),
-                    zone.coreDns().answers(),
+                    maxReplicas(service, zone),
+                    zone.answers(),
                     service.ttlSeconds(),
                     Set.of(),
                     Optional.empty(),
                     List.of()));
         }
         return demands;
+    }
+
+    /** What the service says, or the bound of the zone's back end. */
+    private static OptionalInt maxReplicas(AdmittedService service, AdmittedZone zone) {
+        return service.maxReplicas().isPresent() ? service.maxReplicas() : zone.mostReplicas();
     }
 
     private static Demand demand(
@@ -78,8 +84,8 @@ final class Demands {
                 hostname,
                 rate,
                 rate > 0 || !key.isEmpty(),
-                service.maxReplicas(),
-                zone.coreDns().answers(),
+                maxReplicas(service, zone),
+                zone.answers(),
                 service.ttlSeconds(),
                 stream.sites(),
                 stream.home(),

@@ -383,6 +383,9 @@ final class Desk {
             if (since != null) {
                 meters.publishedAfter(Duration.ofNanos(System.nanoTime() - since));
             }
+        } else if (standing.isPutOff()) {
+            // What waits on purpose does not lag.
+            unwritten.remove(zone);
         }
         // In this order: whoever sees a standing also sees the servers that it is about.
         Servers askedBefore = servers.put(zone, asked);

@@ -6,6 +6,7 @@ import dev.apportion.load.Track;
 import dev.apportion.reconcile.ZoneStanding.Servers;
 import dev.apportion.reconcile.ZoneStanding.Verified;
 import dev.apportion.reconcile.ZoneStanding.Write;
+import dev.apportion.records.Answers;
 import dev.apportion.records.Host;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,6 +24,12 @@ final class Findings {
 
     /** How many names a message lists before it only counts. */
     private static final int NAMES_SHOWN = 8;
+
+    /** The reason of {@code Programmed} while a change waits for its time. */
+    private static final String DEFERRED = "Deferred";
+
+    /** The reason where the addresses are right, and drawn as if there were no weights. */
+    private static final String IGNORES_WEIGHTS = "ProviderIgnoresWeights";
 
     /** The reason of {@code Verified} before the servers have said anything, and of {@code ResolvedRefs} before it was looked. */
     static final String PENDING = "Pending";
@@ -205,29 +212,37 @@ final class Findings {
     }
 
     private static String listed(List<String> names) {
-        String shown = names.stream().limit(NAMES_SHOWN).collect(Collectors.joining(", "));
+        return listed(names, ", ");
+    }
+
+    private static String listed(List<String> names, String separator) {
+        String shown = names.stream().limit(NAMES_SHOWN).collect(Collectors.joining(separator));
         return names.size() > NAMES_SHOWN ? "%s and %d more".formatted(shown, names.size() - NAMES_SHOWN) : shown;
     }
 
     /** {@code Programmed} of a zone. */
     static Finding programmed(ZoneStanding standing) {
         List<String> failures = new ArrayList<>();
+        List<String> deferred = new ArrayList<>();
         String reason = "";
-        for (Map.Entry<Integer, Write> entry : standing.writes().entrySet()) {
+        for (Map.Entry<String, Write> entry : standing.writes().entrySet()) {
             Optional<Finding> failure = failure(entry.getValue());
-            if (failure.isPresent()) {
-                failures.add(
-                        "shard %d: %s".formatted(entry.getKey(), failure.get().message()));
+            if (failure.isPresent() && failure.get().isFalse()) {
+                failures.add("%s: %s".formatted(entry.getKey(), failure.get().message()));
                 reason = failure.get().reason();
+            } else {
+                failure.map(Finding::message).ifPresent(deferred::add);
             }
         }
-        return failures.isEmpty()
+        if (!failures.isEmpty()) {
+            return Finding.no(Finding.PROGRAMMED, reason, listed(failures, "; ") + "; what was published stays");
+        }
+        return deferred.isEmpty()
                 ? Finding.yes(
                         Finding.PROGRAMMED,
                         "Programmed",
-                        "%d ConfigMaps hold the zone"
-                                .formatted(standing.writes().size()))
-                : Finding.no(Finding.PROGRAMMED, reason, String.join("; ", failures) + "; what was published stays");
+                        "%d %s hold the zone".formatted(standing.writes().size(), standing.objects()))
+                : Finding.yes(Finding.PROGRAMMED, DEFERRED, deferred.getFirst());
     }
 
     /** {@code Programmed} of a zone whose ConfigMaps cannot be read: what they say is not known, so nothing is written. */
@@ -237,6 +252,15 @@ final class Findings {
                 "ShardsUnreadable",
                 "the ConfigMaps of the namespace %s cannot be read, so nothing is written: %s; maybe the operator lacks the rights of a zone's namespace there"
                         .formatted(namespace, problem));
+    }
+
+    /** {@code Programmed} of a zone whose DNSEndpoints are not known: nothing is written. */
+    static Finding endpointsUnreadable(String problem) {
+        return Finding.no(
+                Finding.PROGRAMMED,
+                "EndpointsUnreadable",
+                "the DNSEndpoints of ExternalDNS cannot be read, so nothing is written: %s; maybe the operator lacks the role apportion-external-dns"
+                        .formatted(problem));
     }
 
     /** {@code Programmed} of a service. */
@@ -264,6 +288,11 @@ final class Findings {
             case Write.Refused(String reason, String message) ->
                 Optional.of(Finding.no(Finding.PROGRAMMED, reason, message));
             case Write.Failed(String message) -> Optional.of(Finding.no(Finding.PROGRAMMED, "WriteFailed", message));
+            case Write.Deferred(boolean anything, String message) ->
+                Optional.of(
+                        anything
+                                ? Finding.yes(Finding.PROGRAMMED, DEFERRED, message)
+                                : Finding.no(Finding.PROGRAMMED, DEFERRED, message));
         };
     }
 
@@ -324,33 +353,86 @@ final class Findings {
     private static Optional<Finding> judged(Verified verified, Predicate<Verdict.Difference> concerns) {
         List<String> silent = new ArrayList<>();
         List<String> lagging = new ArrayList<>();
+        List<String> undrawn = new ArrayList<>();
         verified.servers().forEach((server, verdict) -> {
             switch (verdict) {
                 case Verdict.Verified done -> {}
                 case Verdict.Silent(String reason) -> silent.add("%s does not answer: %s".formatted(server, reason));
                 case Verdict.Lags(List<Verdict.Difference> differences) ->
-                    differences.stream()
-                            .filter(concerns)
-                            .findFirst()
-                            .ifPresent(difference -> lagging.add("%s answers %s to %s, not %s"
-                                    .formatted(
-                                            server,
-                                            difference.observed(),
-                                            difference.question(),
-                                            difference.expected())));
+                    first(server, differences, concerns).ifPresent(lagging::add);
+                case Verdict.IgnoresWeights(List<Verdict.Difference> differences) ->
+                    first(server, differences, concerns).ifPresent(undrawn::add);
             }
         });
         if (!lagging.isEmpty()) {
-            boolean unloaded = verified.servers().values().stream()
-                    .anyMatch(verdict -> verdict instanceof Verdict.Lags lags && lags.hasEveryFile());
-            return Optional.of(Finding.no(
-                    Finding.VERIFIED,
-                    "ServerLags",
-                    String.join("; ", lagging)
-                            + (unloaded ? "; maybe it could not load its configuration, and its log says why" : "")));
+            return Optional.of(
+                    Finding.no(Finding.VERIFIED, "ServerLags", String.join("; ", lagging) + whyItLags(verified)));
+        }
+        if (!undrawn.isEmpty()) {
+            return Optional.of(Finding.no(Finding.VERIFIED, IGNORES_WEIGHTS, String.join("; ", undrawn)));
         }
         return silent.isEmpty()
                 ? Optional.empty()
                 : Optional.of(Finding.no(Finding.VERIFIED, "ServerSilent", String.join("; ", silent)));
+    }
+
+    private static String whyItLags(Verified verified) {
+        if (verified.target().answers() == Answers.Drawn) {
+            return "; maybe ExternalDNS has not applied it, and its log says why";
+        }
+        return verified.servers().values().stream()
+                        .anyMatch(verdict -> verdict instanceof Verdict.Lags lags && lags.hasEveryFile())
+                ? "; maybe it could not load its configuration, and its log says why"
+                : "";
+    }
+
+    private static Optional<String> first(
+            String server, List<Verdict.Difference> differences, Predicate<Verdict.Difference> concerns) {
+        return differences.stream()
+                .filter(concerns)
+                .findFirst()
+                .map(difference -> "%s answers %s to %s, not %s"
+                        .formatted(server, difference.observed(), difference.question(), difference.expected()));
+    }
+
+    /** {@code WeightsHonored} of a zone. */
+    static Finding weightsHonored(
+            AdmittedZone zone,
+            ZoneStanding standing,
+            Servers servers,
+            Optional<Verified> verified,
+            ResolverReport heard) {
+        return zone.answers() == Answers.Drawn
+                ? weightsHonored(servers, verified, verified(standing, servers, verified))
+                : ResolverFindings.ofZone(zone, standing, heard);
+    }
+
+    /**
+     * {@code WeightsHonored} where servers draw addresses by themselves: what they answer shows it, and no resolver is asked,
+     * since there are no names that none of them has heard of.
+     */
+    static Finding weightsHonored(Servers servers, Optional<Verified> verified, Finding found) {
+        Optional<Finding> unknown = asked(servers, verified);
+        if (unknown.isPresent()) {
+            return Finding.unknown(
+                    Finding.WEIGHTS_HONORED,
+                    unknown.get().reason(),
+                    unknown.get().message());
+        }
+        return switch (found.reason()) {
+            case IGNORES_WEIGHTS ->
+                Finding.no(
+                        Finding.WEIGHTS_HONORED,
+                        IGNORES_WEIGHTS,
+                        found.message()
+                                + ". Maybe the provider behind ExternalDNS knows no weights, or not those of this"
+                                + " dialect");
+            case "Verified" ->
+                Finding.yes(
+                        Finding.WEIGHTS_HONORED,
+                        Finding.WEIGHTS_HONORED,
+                        "the servers draw by the published weights, as far as counting shows");
+            default -> Finding.unknown(Finding.WEIGHTS_HONORED, found.reason(), found.message());
+        };
     }
 }

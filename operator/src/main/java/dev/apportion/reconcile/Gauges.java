@@ -33,7 +33,8 @@ final class Gauges {
                 desk.standing(zone).ifPresent(standing -> {
                     gauges.zone(zone, standing);
                     judged.value()
-                            .map(admitted -> ResolverFindings.ofZone(admitted, standing, prober.report(zone)))
+                            .map(admitted -> Findings.weightsHonored(
+                                    admitted, standing, desk.servers(zone), verifier.result(zone), prober.report(zone)))
                             .ifPresent(finding -> gauges.resolvers(zone, finding));
                 });
                 verifier.result(zone).ifPresent(verified -> gauges.servers(zone, verified));
@@ -86,7 +87,7 @@ final class Gauges {
         String namespace = zone.namespace();
         add(Gauge.ZONE_SERIAL, (double) standing.serial(), "namespace", namespace, "zone", zone.name());
         add(Gauge.ZONE_HOSTS, standing.records().hosts().size(), "namespace", namespace, "zone", zone.name());
-        add(Gauge.ZONE_PROGRAMMED, standing.isWritten() ? 1 : 0, "namespace", namespace, "zone", zone.name());
+        add(Gauge.ZONE_PROGRAMMED, standing.isProgrammed() ? 1 : 0, "namespace", namespace, "zone", zone.name());
         // Keys are too many to have series of their own.
         standing.records().hosts().stream().filter(host -> !host.isKey()).forEach(this::host);
     }

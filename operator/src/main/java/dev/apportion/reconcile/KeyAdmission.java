@@ -122,11 +122,15 @@ final class KeyAdmission {
         if (ServiceAdmission.isReserved(name)) {
             return Optional.of("%s: the labels _s and _p are reserved".formatted(name));
         }
+        Optional<String> tooLong = zone.whyTooLong(host);
+        if (tooLong.isPresent()) {
+            return tooLong;
+        }
         if (host.length() > LONGEST_NAME) {
             return Optional.of("%s has %d characters, %d are possible".formatted(host, host.length(), LONGEST_NAME));
         }
         int slots = SLOT_CHARACTERS + name.length() + zone.domain().length();
-        return slots > LONGEST_NAME
+        return slots > LONGEST_NAME && zone.backEnd() instanceof AdmittedZone.CoreDns
                 ? Optional.of("%s has %d characters, %d are possible: longer names stand in front of it"
                         .formatted(name, name.length(), name.length() - (slots - LONGEST_NAME)))
                 : Optional.empty();

@@ -66,6 +66,8 @@ final class LostReloads {
                 // It has yet to get a file, or is down: it will load what it finds.
                 case Verdict.Lags late -> since.remove(server);
                 case Verdict.Silent silent -> since.remove(server);
+                // Nothing that CoreDNS does: what it was told to load has weights.
+                case Verdict.IgnoresWeights ignores -> since.remove(server);
                 case Verdict.Verified verified -> {
                     since.remove(server);
                     if (lagging.values().stream().noneMatch(zones -> zones.containsKey(server))) {

@@ -1,8 +1,14 @@
 package dev.apportion.reconcile;
 
 import dev.apportion.dns.coredns.ShardFilling;
+import dev.apportion.dns.externaldns.Dialect;
+import dev.apportion.dns.externaldns.DnsEndpoint;
+import dev.apportion.dns.externaldns.EndpointChange;
+import dev.apportion.dns.externaldns.EndpointState;
 import dev.apportion.records.Answer;
+import dev.apportion.records.Host;
 import dev.apportion.records.ZoneRecords;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -19,12 +25,14 @@ import java.util.stream.Collectors;
  * @param admission the verdicts on all resources
  * @param pools the plan of each admitted pool
  * @param zones each admitted zone as it shall be
+ * @param endpoints the DNSEndpoints of the zones that ExternalDNS serves, by service, as somebody else may apply them
  * @param problems what hinders resources, by kind and place
  */
 public record Plan(
         Admission admission,
         SortedMap<Ref, PoolPlan> pools,
         SortedMap<Ref, ZoneComposer.Composed> zones,
+        SortedMap<Ref, GenericKubernetesResource> endpoints,
         List<Problem> problems) {
 
     /** A condition of a resource that does not hold, and why. */
@@ -87,7 +95,31 @@ public record Plan(
                                         admission,
                                         pool -> Optional.ofNullable(pools.get(pool)),
                                         published.apply(ref)))));
-        return new Plan(admission, pools, zones, List.copyOf(problems));
+        SortedMap<Ref, GenericKubernetesResource> endpoints = new TreeMap<>();
+        zones.forEach((ref, composed) -> {
+            if (admission.zone(ref).orElseThrow().backEnd() instanceof AdmittedZone.ExternalDns(Dialect dialect)) {
+                endpoints(composed.records(), dialect, endpoints, problems);
+            }
+        });
+        return new Plan(admission, pools, zones, endpoints, List.copyOf(problems));
+    }
+
+    private static void endpoints(
+            ZoneRecords zone,
+            Dialect dialect,
+            SortedMap<Ref, GenericKubernetesResource> endpoints,
+            List<Problem> problems) {
+        zone.hosts().stream().collect(Collectors.groupingBy(Host::owner)).forEach((service, hosts) -> {
+            Ref ref = Ref.parse(service);
+            EndpointState state = new EndpointState(zone.owner(), zone.domain(), service, dialect, hosts);
+            EndpointChange.refusal(state)
+                    .ifPresentOrElse(
+                            refused -> problems.add(new Problem(
+                                    "TrafficService",
+                                    ref,
+                                    Finding.no(Finding.PROGRAMMED, refused.reason(), refused.message()))),
+                            () -> endpoints.put(ref, DnsEndpoint.manifest(state)));
+        });
     }
 
     /**
@@ -122,13 +154,14 @@ public record Plan(
         ShardFilling shards = new ShardFilling();
         zones.forEach((ref, composed) -> admission
                 .zone(ref)
+                .filter(zone -> zone.backEnd() instanceof AdmittedZone.CoreDns)
                 .map(zone -> shards.add(composed.records(), ZonePublisher.layout(zone)))
                 .orElse(List.of())
                 .forEach(refused -> all.add(new Problem(
                         "DNSZone",
                         ref,
                         Finding.no(Finding.PROGRAMMED, refused.reason().name(), refused.message())))));
-        return new Plan(admission, pools, zones, List.copyOf(all));
+        return new Plan(admission, pools, zones, endpoints, List.copyOf(all));
     }
 
     private static <T> void collect(List<Problem> problems, String kind, SortedMap<Ref, Judged<T>> judged) {

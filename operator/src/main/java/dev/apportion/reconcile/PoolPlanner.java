@@ -30,8 +30,8 @@ public final class PoolPlanner {
     /** The most replicas in one answer with {@link Answers#List}, where nothing else is said: a response of 512 octets. */
     static final int LIST_MAX_REPLICAS = 16;
 
-    /** The largest weight of CoreDNS' loadbalance plugin. */
-    private static final int LIST_MAX_WEIGHT = 255;
+    /** The largest weight of CoreDNS' loadbalance plugin, and of a weighted record of Route 53. */
+    private static final int MAX_WEIGHT = 255;
 
     /** The slots that single-address answers can be drawn from: one to four hexadecimal digits of the query's id. */
     private static final int[] SLOTS = {256, 4096, 65536};
@@ -244,7 +244,7 @@ public final class PoolPlanner {
 
     private static int maxReplicas(Demand demand, int ready) {
         int otherwise = switch (demand.answers()) {
-            case Single -> ready;
+            case Single, Drawn -> ready;
             case List -> LIST_MAX_REPLICAS;
         };
         return Math.max(1, demand.maxReplicas().orElse(otherwise));
@@ -353,7 +353,7 @@ public final class PoolPlanner {
     /** The integers that stand for the shares of the addresses of one family. */
     static int[] weights(double[] shares, Answers answers) {
         return switch (answers) {
-            case List -> IntegerWeights.of(shares, new Resolution.AtMost(LIST_MAX_WEIGHT));
+            case List, Drawn -> IntegerWeights.of(shares, new Resolution.AtMost(MAX_WEIGHT));
             case Single -> slots(shares);
         };
     }
@@ -361,7 +361,7 @@ public final class PoolPlanner {
     /** Says whether integers are weights that the kind of answers takes for the addresses of one family. */
     static boolean fits(int[] weights, Answers answers) {
         return switch (answers) {
-            case List -> IntStream.of(weights).allMatch(weight -> weight <= LIST_MAX_WEIGHT);
+            case List, Drawn -> IntStream.of(weights).allMatch(weight -> weight <= MAX_WEIGHT);
             case Single -> {
                 int sum = IntStream.of(weights).sum();
                 yield weights.length == 0 || IntStream.of(SLOTS).anyMatch(slots -> slots == sum);

@@ -101,7 +101,7 @@ final class ResolverFindings {
         private static Violation lost(Answers answers) {
             return switch (answers) {
                 case List -> ResolverShuffles;
-                case Single -> ProviderIgnoresWeights;
+                case Single, Drawn -> ProviderIgnoresWeights;
             };
         }
     }
@@ -114,7 +114,7 @@ final class ResolverFindings {
         for (String host : hosts) {
             resolvers.forEach((resolver, through) -> {
                 if (through.hosts().get(host) instanceof Heard.Judged judged) {
-                    Violation.of(judged.verdict(), zone.coreDns().answers())
+                    Violation.of(judged.verdict(), zone.answers())
                             .ifPresent(violation -> cases.add(new Case(violation, resolver, judged)));
                 }
             });

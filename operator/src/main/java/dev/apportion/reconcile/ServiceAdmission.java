@@ -137,6 +137,10 @@ final class ServiceAdmission {
                     "spec.hostname: %s has %d characters, %d are possible: names of probes stand below it"
                             .formatted(host, host.length(), LONGEST_HOST));
         }
+        Optional<String> notForBackEnd = notForBackEnd(spec, host, zone);
+        if (notForBackEnd.isPresent()) {
+            return Judged.rejected("InvalidSpec", notForBackEnd.get());
+        }
         AdmittedService older = owner.apply(host);
         if (older != null) {
             return Judged.rejected(
@@ -164,6 +168,19 @@ final class ServiceAdmission {
                 ? Judged.admitted(admitted)
                 : Judged.admittedUnresolved(
                         admitted, "PoolNotAccepted", "the ReplicaPool %s is itself not accepted".formatted(poolRef));
+    }
+
+    /** What a zone's provider cannot bear, if something is. */
+    private static Optional<String> notForBackEnd(TrafficServiceSpec spec, String host, AdmittedZone zone) {
+        Optional<String> tooLong = zone.whyTooLong(host).map(problem -> "spec.hostname: " + problem);
+        if (tooLong.isPresent()) {
+            return tooLong;
+        }
+        OptionalInt most = zone.mostReplicas();
+        return most.isPresent() && spec.maxReplicas() != null && spec.maxReplicas() > most.getAsInt()
+                ? Optional.of("spec.maxReplicas: %d, but a weighted set of Route 53 takes %d"
+                        .formatted(spec.maxReplicas(), most.getAsInt()))
+                : Optional.empty();
     }
 
     /** What of the zone itself has the name already, if something does: its own records come before any service. */

@@ -12,6 +12,7 @@ import dev.apportion.api.TrafficStream;
 import dev.apportion.api.TrafficStreamStatus;
 import dev.apportion.reconcile.ZoneStanding.Servers;
 import dev.apportion.reconcile.ZoneStanding.Verified;
+import dev.apportion.records.Answers;
 import dev.apportion.records.Host;
 import dev.apportion.records.HostStream;
 import inet.ipaddr.IPAddress;
@@ -50,13 +51,13 @@ final class Statuses {
     /**
      * What is known of a zone.
      *
-     * @param unreadable why its ConfigMaps cannot be read, where they cannot
+     * @param unreadable its {@code Programmed}, where it cannot be read what is published
      * @param standing where it stands; empty before anything was decided
      */
     DNSZoneStatus zone(
             DNSZone zone,
             Judged<AdmittedZone> judged,
-            Optional<String> unreadable,
+            Optional<Finding> unreadable,
             Optional<ZoneStanding> standing,
             Servers servers,
             Optional<Verified> verified,
@@ -65,13 +66,16 @@ final class Statuses {
                 zone.getStatus() == null ? List.of() : zone.getStatus().conditions();
         List<Finding> findings = new ArrayList<>(judged.findings());
         if (unreadable.isPresent()) {
-            findings.add(Findings.unreadable(zone.getMetadata().getNamespace(), unreadable.get()));
+            findings.add(unreadable.get());
             findings.add(Findings.pending());
         } else if (judged.value().isPresent() && standing.isPresent()) {
             findings.add(Findings.programmed(standing.get()));
+            AdmittedZone admitted = judged.value().get();
             findings.add(remembered(Findings.verified(standing.get(), servers, verified), before, generation(zone)));
             findings.add(remembered(
-                    ResolverFindings.ofZone(judged.value().get(), standing.get(), heard), before, generation(zone)));
+                    Findings.weightsHonored(admitted, standing.get(), servers, verified, heard),
+                    before,
+                    generation(zone)));
         } else {
             findings.add(notJudged(Finding.PROGRAMMED));
             findings.add(notJudged(Finding.VERIFIED));
@@ -80,7 +84,9 @@ final class Statuses {
         return new DNSZoneStatus(
                 generation(zone),
                 conditions.of(findings, Optional.empty(), before, generation(zone)),
-                standing.map(ZoneStanding::serial).orElse(null),
+                standing.map(ZoneStanding::serial)
+                        .filter(serial -> serial > 0 || judged.value().stream().noneMatch(Statuses::isDrawn))
+                        .orElse(null),
                 (int) hosts.stream().filter(host -> !host.isKey()).count(),
                 hosts.stream().mapToInt(host -> host.streams().size()).sum());
     }
@@ -229,7 +235,12 @@ final class Statuses {
                 service.getStatus() == null ? List.of() : service.getStatus().conditions();
         List<Finding> findings = served(judged, part, servers, verified, before, generation(service));
         if (judged.value().isPresent()) {
-            findings.add(remembered(ResolverFindings.ofService(zone, part, heard), before, generation(service)));
+            findings.add(remembered(
+                    zone.filter(Statuses::isDrawn).isPresent()
+                            ? Findings.weightsHonored(servers, verified, Findings.verified(part, servers, verified))
+                            : ResolverFindings.ofService(zone, part, heard),
+                    before,
+                    generation(service)));
         }
         Ref ref = Ref.of(service);
         return new TrafficServiceStatus(
@@ -296,6 +307,10 @@ final class Statuses {
                         condition.getReason(),
                         condition.getMessage()))
                 .orElse(finding);
+    }
+
+    private static boolean isDrawn(AdmittedZone zone) {
+        return zone.answers() == Answers.Drawn;
     }
 
     private static Finding notJudged(String type) {

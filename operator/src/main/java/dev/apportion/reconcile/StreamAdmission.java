@@ -2,6 +2,7 @@ package dev.apportion.reconcile;
 
 import dev.apportion.api.TrafficStream;
 import dev.apportion.api.TrafficStreamSpec;
+import dev.apportion.dns.externaldns.Dialect;
 import dev.apportion.records.Addresses;
 import dev.apportion.records.Parsed;
 import inet.ipaddr.IPAddress;
@@ -57,6 +58,7 @@ final class StreamAdmission {
     static Judged<AdmittedStream> judge(
             TrafficStream stream,
             Function<Ref, @Nullable Judged<AdmittedService>> services,
+            Function<Ref, Optional<AdmittedZone>> zones,
             Function<Ref, Optional<AdmittedPool>> pools) {
         TrafficStreamSpec spec = stream.getSpec();
         if (spec == null) {
@@ -92,6 +94,15 @@ final class StreamAdmission {
         if (service.value().isEmpty()) {
             return Judged.unresolved(
                     "ServiceNotAccepted", "the TrafficService %s is itself not accepted".formatted(serviceRef));
+        }
+        Ref zone = service.value().get().zone();
+        if (!clients.isEmpty()
+                && zones.apply(zone).orElseThrow().backEnd() instanceof AdmittedZone.ExternalDns(Dialect dialect)
+                && !dialect.tellsClientsApart()) {
+            return Judged.rejected(
+                    "ClientsNotTold",
+                    "spec.clients: all clients of a name are alike to the DNSZone %s, whose dialect is %s; maybe give these clients a host name of their own (a TrafficService, or spec.keys), or use a zone with coreDNS or the dialect PowerDNS"
+                            .formatted(zone, dialect));
         }
         AdmittedStream admitted = new AdmittedStream(
                 ref,

@@ -5,6 +5,7 @@ import dev.apportion.dns.wire.Asker;
 import dev.apportion.dns.wire.Verdict;
 import dev.apportion.dns.wire.Verification;
 import dev.apportion.reconcile.ZoneStanding.Verified;
+import dev.apportion.records.Answers;
 import dev.apportion.records.Changes;
 import dev.apportion.records.ZoneRecords;
 import dev.apportion.telemetry.Meters;
@@ -38,6 +39,8 @@ final class Verifier implements AutoCloseable {
 
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(2);
 
+    private static final Duration LONGEST_DRAWN_PAUSE = Duration.ofSeconds(15);
+
     /** Hosts that did not change and are asked all the same, in one round. */
     private static final int SAMPLE = 32;
 
@@ -49,8 +52,27 @@ final class Verifier implements AutoCloseable {
      *
      * @param interval between two rounds while nothing changes
      * @param grace how long servers may lag after a change, or fail after they were right, before it is said
+     * @param externalDns how much longer they may where ExternalDNS and a provider are on the way
      */
-    record Timing(Duration interval, Duration grace) {}
+    record Timing(Duration interval, Duration grace, Duration externalDns) {
+
+        Duration grace(ZoneRecords target) {
+            return isDrawn(target) ? grace.plus(externalDns) : grace;
+        }
+    }
+
+    /** ExternalDNS looks once in a minute, and a server that draws is asked many questions. */
+    private static boolean isDrawn(ZoneRecords target) {
+        return target.answers() == Answers.Drawn;
+    }
+
+    private static Duration firstPause(ZoneRecords target) {
+        return isDrawn(target) ? LONGEST_PAUSE : FIRST_PAUSE;
+    }
+
+    private static Duration longestPause(ZoneRecords target) {
+        return isDrawn(target) ? LONGEST_DRAWN_PAUSE : LONGEST_PAUSE;
+    }
 
     private record Task(ZoneRecords target, Map<String, Serial> serials, List<InetSocketAddress> servers) {}
 
@@ -158,28 +180,28 @@ final class Verifier implements AutoCloseable {
                 if (next != null && !next.equals(current)) {
                     current = next;
                     since = System.nanoTime();
-                    pause = FIRST_PAUSE;
+                    pause = firstPause(next.target());
                 }
                 Duration wait = timing.interval();
                 if (current != null) {
                     Verified verified = ask(current, proved, round++);
-                    boolean late = System.nanoTime() - since > timing.grace().toNanos();
+                    boolean late = System.nanoTime() - since
+                            > timing.grace(current.target()).toNanos();
                     if (verified.everywhere()) {
                         if (!current.target().equals(everywhere)) {
                             meters.verifiedAfter(Duration.ofNanos(System.nanoTime() - since));
                             everywhere = current.target();
                         }
                         since = System.nanoTime();
-                        pause = FIRST_PAUSE;
+                        pause = firstPause(current.target());
                         conclude(verified);
                     } else {
                         if (late) {
                             conclude(verified);
                         }
                         wait = pause;
-                        pause = pause.multipliedBy(2).compareTo(LONGEST_PAUSE) < 0
-                                ? pause.multipliedBy(2)
-                                : LONGEST_PAUSE;
+                        Duration longest = longestPause(current.target());
+                        pause = pause.multipliedBy(2).compareTo(longest) < 0 ? pause.multipliedBy(2) : longest;
                     }
                 }
                 await(wait);
@@ -228,6 +250,7 @@ final class Verifier implements AutoCloseable {
                     case Verdict.Verified done -> proved.put(server, current.target());
                     case Verdict.Silent silent -> proved.remove(server);
                     case Verdict.Lags lags -> {}
+                    case Verdict.IgnoresWeights ignores -> {}
                 }
             });
             return new Verified(current.target(), byName);

@@ -3,6 +3,7 @@ package dev.apportion.reconcile;
 import dev.apportion.api.DNSZone;
 import dev.apportion.api.DNSZoneSpec;
 import dev.apportion.dns.ServedNames;
+import dev.apportion.dns.externaldns.Dialect;
 import dev.apportion.records.Addresses;
 import dev.apportion.records.Answers;
 import dev.apportion.records.DomainNames;
@@ -47,22 +48,24 @@ final class ZoneAdmission {
     }
 
     private static Judged<AdmittedZone> judge(Ref ref, DNSZoneSpec spec, String domain) {
-        if (spec.externalDNS() != null) {
-            return Judged.rejected(
-                    "NotImplemented", "spec.externalDNS is not implemented in this version; maybe use coreDNS for now");
-        }
-        DNSZoneSpec.CoreDNS coreDns = spec.coreDNS();
-        if (coreDns == null) {
-            return Judged.rejected("InvalidSpec", "exactly one of coreDNS and externalDNS is required");
-        }
         List<String> problems = new ArrayList<>();
         List<NameServer> nameServers = nameServers(spec, domain, problems);
-        slotsTooLong(domain, coreDns.configMap().shards()).ifPresent(problems::add);
+        Optional<AdmittedZone.BackEnd> backEnd = backEnd(spec);
+        if (backEnd.isEmpty()) {
+            problems.add("exactly one of coreDNS and externalDNS is required");
+        } else if (backEnd.get() instanceof AdmittedZone.CoreDns coreDns) {
+            slotsTooLong(domain, coreDns.shards()).ifPresent(problems::add);
+        }
         if (!problems.isEmpty()) {
             return Judged.rejected("InvalidSpec", String.join("; ", problems));
         }
         List<String> refused = new ArrayList<>();
-        List<FixedRecord> fixedRecords = withoutConflicts(fixedRecords(spec, domain, refused), nameServers, refused);
+        List<FixedRecord> fixedRecords = spec.externalDNS() == null
+                ? withoutConflicts(fixedRecords(spec, domain, refused), nameServers, refused)
+                : List.of();
+        if (spec.externalDNS() != null && !spec.records().isEmpty()) {
+            refused.add("spec.records: with externalDNS the zone's other records are kept at its provider");
+        }
         AdmittedZone admitted = new AdmittedZone(
                 ref,
                 domain,
@@ -71,15 +74,7 @@ final class ZoneAdmission {
                 nameServers,
                 fixedRecords,
                 allows(ref, spec),
-                new AdmittedZone.CoreDns(
-                        switch (coreDns.answers()) {
-                            case Single -> Answers.Single;
-                            case List -> Answers.List;
-                        },
-                        coreDns.configMap().name(),
-                        coreDns.configMap().shards(),
-                        coreDns.directory(),
-                        coreDns.refresh() == DNSZoneSpec.Refresh.Annotate),
+                backEnd.orElseThrow(),
                 verifyAt(spec),
                 spec.resolvers() == null
                         ? List.of()
@@ -92,6 +87,31 @@ final class ZoneAdmission {
                         admitted,
                         "InvalidRecords",
                         String.join("; ", refused) + "; these records are left out, all else goes on");
+    }
+
+    private static Optional<AdmittedZone.BackEnd> backEnd(DNSZoneSpec spec) {
+        DNSZoneSpec.CoreDNS coreDns = spec.coreDNS();
+        DNSZoneSpec.ExternalDNS externalDns = spec.externalDNS();
+        if ((coreDns == null) == (externalDns == null)) {
+            return Optional.empty();
+        }
+        if (externalDns != null) {
+            return Optional.of(new AdmittedZone.ExternalDns(
+                    switch (externalDns.dialect()) {
+                        case Route53 -> Dialect.Route53;
+                        case PowerDNS -> Dialect.PowerDNS;
+                    }));
+        }
+        return Optional.ofNullable(coreDns)
+                .map(given -> new AdmittedZone.CoreDns(
+                        switch (given.answers()) {
+                            case Single -> Answers.Single;
+                            case List -> Answers.List;
+                        },
+                        given.configMap().name(),
+                        given.configMap().shards(),
+                        given.directory(),
+                        given.refresh() == DNSZoneSpec.Refresh.Annotate));
     }
 
     /** Every service's slots stand below the domain, and their names must not be too long, whatever the service. */

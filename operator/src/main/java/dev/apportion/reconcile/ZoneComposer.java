@@ -240,7 +240,7 @@ public final class ZoneComposer {
      * are written one by one, so some may still hold the other kind.
      */
     private static Host inMode(Host host, AdmittedZone zone) {
-        Answers answers = zone.coreDns().answers();
+        Answers answers = zone.answers();
         if (host.streams().stream().allMatch(stream -> fits(stream, answers))) {
             return host;
         }
@@ -284,11 +284,12 @@ public final class ZoneComposer {
                 .collect(Collectors.toMap(Host::name, Function.identity(), (first, second) -> first));
     }
 
-    private static ZoneRecords records(AdmittedZone zone, List<Host> hosts) {
+    /** The records of a zone with these hosts. */
+    static ZoneRecords records(AdmittedZone zone, List<Host> hosts) {
         return new ZoneRecords(
                 zone.domain(),
                 zone.ref().toString(),
-                zone.coreDns().answers(),
+                zone.answers(),
                 zone.ttlSeconds(),
                 zone.negativeTtlSeconds(),
                 zone.nameServers(),

@@ -143,7 +143,9 @@ final class ZonePublisher {
     }
 
     static CoreDnsLayout layout(AdmittedZone zone) {
-        AdmittedZone.CoreDns coreDns = zone.coreDns();
+        if (!(zone.backEnd() instanceof AdmittedZone.CoreDns coreDns)) {
+            throw new IllegalArgumentException(zone.ref() + " does not stand in ConfigMaps");
+        }
         return new CoreDnsLayout(
                 zone.ref().namespace(), coreDns.configMap(), new Shards(coreDns.shards()), coreDns.directory());
     }

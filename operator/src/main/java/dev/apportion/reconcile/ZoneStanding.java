@@ -22,16 +22,22 @@ import java.util.stream.Stream;
 /** Where a zone stands: what DNS shall say, and what came of writing it. Immutable. */
 final class ZoneStanding {
 
+    private static final String ENDPOINTS = "DNSEndpoints";
+
     private final ZoneComposer.Composed composed;
-    private final Shards shards;
-    private final SortedMap<Integer, Write> writes;
+    private final String objects;
+    private final SortedMap<String, Write> writes;
+    private final SortedMap<String, Serial> serials;
     private final Map<Ref, Part> parts;
 
-    /** What came of writing one shard. */
+    /** What came of writing one object: a shard, or the DNSEndpoint of a service. */
     sealed interface Write {
 
-        /** It stands there. */
+        /** It stands there; the serial is 0 where nothing has one. */
         record Done(long serial) implements Write {}
+
+        /** What stands there stays for now, because it was changed just before. */
+        record Deferred(boolean anything, String message) implements Write {}
 
         /** Another writer was faster; it is tried again. */
         record Fenced(String message) implements Write {}
@@ -48,7 +54,7 @@ final class ZoneStanding {
      *
      * @param outcome what became of its host name
      * @param host its host, where there is one
-     * @param failure how the writing of its shard, or of one with keys of it, failed, where it did
+     * @param failure how the writing of its object, or of one with keys of it, failed or was put off, where it was
      */
     record Part(ZoneComposer.Outcome outcome, Optional<Host> host, Optional<Write> failure) {}
 
@@ -112,24 +118,64 @@ final class ZoneStanding {
         }
 
         private Stream<Verdict.Difference> differences() {
-            return servers.values().stream()
-                    .flatMap(verdict -> verdict instanceof Verdict.Lags(List<Verdict.Difference> differences)
-                            ? differences.stream()
-                            : Stream.empty());
+            return servers.values().stream().flatMap(verdict -> switch (verdict) {
+                case Verdict.Lags(List<Verdict.Difference> differences) -> differences.stream();
+                case Verdict.IgnoresWeights(List<Verdict.Difference> differences) -> differences.stream();
+                case Verdict.Verified verified -> Stream.empty();
+                case Verdict.Silent silent -> Stream.empty();
+            });
         }
     }
 
     /**
-     * A standing.
+     * A standing in ConfigMaps.
      *
      * @param composed what DNS shall say, and what became of each host
      * @param shards how the hosts are spread over shards
      * @param writes what came of writing each shard, by number
      */
     ZoneStanding(ZoneComposer.Composed composed, Shards shards, SortedMap<Integer, Write> writes) {
+        this(
+                composed,
+                "ConfigMaps",
+                host -> shardName(shards.of(host.name())),
+                byName(writes),
+                serials(composed.records(), shards, writes));
+    }
+
+    /**
+     * A standing in DNSEndpoints.
+     *
+     * @param composed what DNS shall say, and what became of each host
+     * @param writes what came of writing the DNSEndpoint of each service
+     */
+    static ZoneStanding inEndpoints(ZoneComposer.Composed composed, SortedMap<Ref, Write> writes) {
+        SortedMap<String, Write> byName = new TreeMap<>();
+        writes.forEach((service, write) -> byName.put(endpointName(service.toString()), write));
+        return new ZoneStanding(composed, ENDPOINTS, host -> endpointName(host.owner()), byName, new TreeMap<>());
+    }
+
+    /**
+     * A standing in no DNSEndpoints, because none can be.
+     *
+     * @param why what came of it, the same for each service
+     */
+    static ZoneStanding withoutEndpoints(ZoneComposer.Composed composed, Write why) {
+        SortedMap<String, Write> writes = new TreeMap<>();
+        writes.put(ENDPOINTS, why);
+        return new ZoneStanding(composed, ENDPOINTS, host -> ENDPOINTS, writes, new TreeMap<>());
+    }
+
+    private ZoneStanding(
+            ZoneComposer.Composed composed,
+            String objects,
+            Function<Host, String> object,
+            SortedMap<String, Write> writes,
+            SortedMap<String, Serial> serials) {
         this.composed = composed;
-        this.shards = shards;
+        this.objects = objects;
         this.writes = writes;
+        this.serials = serials;
         Map<String, List<Host>> byOwner =
                 composed.records().hosts().stream().collect(Collectors.groupingBy(Host::owner));
         this.parts = composed.hosts().entrySet().stream()
@@ -137,18 +183,33 @@ final class ZoneStanding {
                         Map.Entry::getKey,
                         entry -> part(
                                 entry.getValue(),
-                                byOwner.getOrDefault(entry.getKey().toString(), List.of()))));
+                                byOwner.getOrDefault(entry.getKey().toString(), List.of()),
+                                object)));
     }
 
-    private Part part(ZoneComposer.Outcome outcome, List<Host> hosts) {
+    private static String shardName(int shard) {
+        return "shard %d".formatted(shard);
+    }
+
+    private static String endpointName(String service) {
+        return "DNSEndpoint of " + service;
+    }
+
+    private static SortedMap<String, Write> byName(SortedMap<Integer, Write> writes) {
+        SortedMap<String, Write> byName = new TreeMap<>();
+        writes.forEach((shard, write) -> byName.put(shardName(shard), write));
+        return byName;
+    }
+
+    private Part part(ZoneComposer.Outcome outcome, List<Host> hosts, Function<Host, String> object) {
         return new Part(
                 outcome,
                 hosts.stream().filter(host -> !host.isKey()).findFirst(),
                 hosts.stream()
-                        .map(host -> shards.of(host.name()))
+                        .map(object)
                         .distinct()
                         .sorted()
-                        .flatMap(shard -> Stream.ofNullable(writes.get(shard)))
+                        .flatMap(name -> Stream.ofNullable(writes.get(name)))
                         .filter(write -> !(write instanceof Write.Done))
                         .findFirst());
     }
@@ -157,7 +218,13 @@ final class ZoneStanding {
         return composed.records();
     }
 
-    SortedMap<Integer, Write> writes() {
+    /** What holds the zone, for people. */
+    String objects() {
+        return objects;
+    }
+
+    /** What came of writing each object, by the name that people give it. */
+    SortedMap<String, Write> writes() {
         return writes;
     }
 
@@ -167,19 +234,24 @@ final class ZoneStanding {
 
     /** The serial of each zone file that was written, by the name of the file's zone. */
     Map<String, Serial> serials() {
-        Map<String, Serial> serials = new TreeMap<>();
-        String domain = records().domain();
-        serial(shards.of(domain)).ifPresent(serial -> serials.put(domain, serial));
-        for (Host host : records().hosts()) {
+        return serials;
+    }
+
+    private static SortedMap<String, Serial> serials(
+            ZoneRecords records, Shards shards, SortedMap<Integer, Write> writes) {
+        SortedMap<String, Serial> serials = new TreeMap<>();
+        String domain = records.domain();
+        serial(writes, shards.of(domain)).ifPresent(serial -> serials.put(domain, serial));
+        for (Host host : records.hosts()) {
             if (!host.name().equals(domain)) {
                 int shard = shards.of(host.name());
-                serial(shard).ifPresent(serial -> serials.put(ServedNames.slotZone(domain, shard), serial));
+                serial(writes, shard).ifPresent(serial -> serials.put(ServedNames.slotZone(domain, shard), serial));
             }
         }
         return serials;
     }
 
-    private Optional<Serial> serial(int shard) {
+    private static Optional<Serial> serial(SortedMap<Integer, Write> writes, int shard) {
         return writes.get(shard) instanceof Write.Done(long serial) && serial > 0
                 ? Optional.of(new Serial(serial))
                 : Optional.empty();
@@ -195,6 +267,22 @@ final class ZoneStanding {
 
     boolean isWritten() {
         return writes.values().stream().allMatch(Write.Done.class::isInstance);
+    }
+
+    /** Whether it is written, or was changed just before and waits for its time. */
+    boolean isProgrammed() {
+        return writes.values().stream().allMatch(write -> switch (write) {
+            case Write.Done done -> true;
+            case Write.Deferred deferred -> deferred.anything();
+            case Write.Fenced fenced -> false;
+            case Write.Refused refused -> false;
+            case Write.Failed failed -> false;
+        });
+    }
+
+    /** Whether something waits for its time, though it could be written. */
+    boolean isPutOff() {
+        return writes.values().stream().anyMatch(Write.Deferred.class::isInstance);
     }
 
     /** The services for which something is not as it was. */

@@ -3,10 +3,13 @@ package dev.apportion.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.MappingIterator;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -217,6 +220,64 @@ class CommandLineTest {
         assertThat(problems.path(0).path("condition").asText()).isEqualTo("Programmed");
         assertThat(problems.path(0).path("reason").asText()).isEqualTo("ShardFull");
         assertThat(problems.path(0).path("message").asText()).contains("at most 921600 fit", "more shards");
+    }
+
+    @Test
+    void dnsEndpointsAreShownAsManifestsAndWhatIsRefusedBesides() throws IOException {
+        Run run = Run.of("plan", "-o", "endpoints", "-f", "src/test/resources/plan/external-dns/in.yaml");
+
+        assertThat(run.code()).isEqualTo(1);
+        assertThat(run.err()).contains("TrafficStream web/shop-aws-eu: Accepted, ClientsNotTold");
+        List<JsonNode> endpoints;
+        try (MappingIterator<JsonNode> documents =
+                new YAMLMapper().readerFor(JsonNode.class).readValues(run.out())) {
+            endpoints = documents.readAll();
+        }
+        assertThat(endpoints).hasSize(3).allSatisfy(endpoint -> {
+            assertThat(endpoint.path("apiVersion").asText()).isEqualTo("externaldns.k8s.io/v1alpha1");
+            assertThat(endpoint.path("kind").asText()).isEqualTo("DNSEndpoint");
+            assertThat(endpoint.at("/metadata/namespace").asText()).isEqualTo("web");
+        });
+        assertThat(endpoints)
+                .flatExtracting(endpoint -> endpoint.at("/spec/endpoints").findValuesAsText("recordType"))
+                .contains("A", "AAAA", "LUA");
+    }
+
+    @Test
+    void aServiceThatDoesNotFitIntoItsDnsEndpointIsSaid() throws IOException {
+        StringBuilder keys = new StringBuilder();
+        for (int i = 0; i < 1000; i++) {
+            keys.append("{name: tenant-%d, rate: 1},".formatted(i));
+        }
+        Path file = Files.writeString(folder.resolve("a.yaml"), """
+            apiVersion: apportion.dev/v1alpha1
+            kind: DNSZone
+            metadata: {name: z, namespace: web}
+            spec: {domain: example.org, externalDNS: {dialect: PowerDNS}}
+            ---
+            apiVersion: apportion.dev/v1alpha1
+            kind: ReplicaPool
+            metadata: {name: p, namespace: web}
+            spec: {sites: [{name: main, endpoints: [{name: a, address: 192.0.2.1}, {name: b, address: 192.0.2.2}]}]}
+            ---
+            apiVersion: apportion.dev/v1alpha1
+            kind: TrafficService
+            metadata: {name: shop, namespace: web}
+            spec: {zoneRef: {name: z}, hostname: shop.example.org, poolRef: {name: p}}
+            ---
+            apiVersion: apportion.dev/v1alpha1
+            kind: TrafficStream
+            metadata: {name: tenants, namespace: web}
+            spec: {serviceRef: {name: shop}, keys: {list: [%s]}}
+            """.formatted(keys));
+
+        Run run = Run.of("plan", "-o", "json", "-f", file.toString());
+
+        assertThat(run.code()).isEqualTo(1);
+        JsonNode problems = new ObjectMapper().readTree(run.out()).path("problems");
+        assertThat(problems).hasSize(1);
+        assertThat(problems.path(0).path("kind").asText()).isEqualTo("TrafficService");
+        assertThat(problems.path(0).path("reason").asText()).isEqualTo("EndpointFull");
     }
 
     private static String zone(String name, int hosts) {

@@ -195,4 +195,92 @@ class AdmissionTest {
         assertThat(admission.hostIsFree("a.example.org")).isFalse();
         assertThat(admission.hostIsFree("c.example.org")).isTrue();
     }
+
+    private static final String ROUTE53 =
+            Setting.ZONE.replace("coreDNS: {}", "externalDNS: {dialect: Route53}, records: []");
+
+    private static final String POWERDNS = Setting.ZONE.replace("coreDNS: {}", "externalDNS: {dialect: PowerDNS}");
+
+    private static final String CLIENTS = """
+        apiVersion: apportion.dev/v1alpha1
+        kind: TrafficStream
+        metadata: {name: eu}
+        spec: {serviceRef: {name: shop}, clients: {cidrs: [10.0.0.0/8]}}
+        """;
+
+    @Test
+    void clientsThatTheProviderCannotTellApartAreRefusedWithAWayOut() {
+        Setting route53 = Setting.of(ROUTE53, POOL, Setting.service("shop", "shop.example.org"), CLIENTS);
+        Setting powerDns = Setting.of(POWERDNS, POOL, Setting.service("shop", "shop.example.org"), CLIENTS);
+
+        assertThat(accepted(Objects.requireNonNull(route53.admission().streams().get(ref("eu")))))
+                .satisfies(finding -> {
+                    assertThat(finding.isFalse()).isTrue();
+                    assertThat(finding.reason()).isEqualTo("ClientsNotTold");
+                    assertThat(finding.message()).contains("a host name of their own", "PowerDNS");
+                });
+        assertThat(powerDns.admission().stream(ref("eu"))).isPresent();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 57, 58, 59, 63})
+    void anOwnershipRecordMustFitInFrontOfALabelOfAWeightedSet(int length) {
+        String service = Setting.service("shop", "x".repeat(length) + ".example.org");
+
+        assertThat(Setting.of(ROUTE53, POOL, service)
+                        .admission()
+                        .service(ref("shop"))
+                        .isPresent())
+                .isEqualTo(length <= 58);
+        assertThat(Setting.of(POWERDNS, POOL, service).admission().service(ref("shop")))
+                .isPresent();
+    }
+
+    @Test
+    void anOwnershipRecordMustFitInFrontOfANameOfAWeightedSet() {
+        // 190 characters; a key of 51 makes 242 of them, and the label of an ownership record 253.
+        String service = Setting.service("shop", ("x".repeat(49) + ".").repeat(3) + "x".repeat(28) + ".example.org");
+        String keys = """
+            apiVersion: apportion.dev/v1alpha1
+            kind: TrafficStream
+            metadata: {name: eu}
+            spec: {serviceRef: {name: shop}, keys: {list: [{name: %s, rate: 1}, {name: %s, rate: 1}]}}
+            """.formatted("k".repeat(51), "l".repeat(52));
+
+        assertThat(Setting.of(ROUTE53, POOL, service, keys).admission().stream(ref("eu"))
+                        .orElseThrow()
+                        .keys()
+                        .orElseThrow())
+                .extracting(AdmittedStream.Key::name)
+                .containsExactly("k".repeat(51));
+        assertThat(Setting.of(POWERDNS, POOL, service, keys).admission().stream(ref("eu"))
+                        .orElseThrow()
+                        .keys()
+                        .orElseThrow())
+                .hasSize(2);
+    }
+
+    @Test
+    void aWeightedSetHasAHundredMembersAtMost() {
+        Setting many = Setting.of(ROUTE53, POOL, Setting.service("shop", "shop.example.org", ", maxReplicas: 101"));
+        Setting most = Setting.of(ROUTE53, POOL, Setting.service("shop", "shop.example.org", ", maxReplicas: 100"));
+        Setting silent = Setting.of(ROUTE53, POOL, Setting.service("shop", "shop.example.org"));
+
+        assertThat(many.admission().service(ref("shop"))).isEmpty();
+        assertThat(most.admission().service(ref("shop"))).isPresent();
+        assertThat(Demands.of(ref("shop"), silent.admission()))
+                .singleElement()
+                .satisfies(demand -> assertThat(demand.maxReplicas()).hasValue(100));
+    }
+
+    @Test
+    void otherRecordsOfAZoneStayAtTheProvider() {
+        Setting setting =
+                Setting.of(ROUTE53.replace("records: []", "records: [{name: www, type: A, values: [192.0.2.9]}]"));
+
+        Judged<AdmittedZone> judged =
+                Objects.requireNonNull(setting.admission().zones().get(ref("example-org")));
+        assertThat(judged.value().orElseThrow().fixedRecords()).isEmpty();
+        assertThat(accepted(judged).reason()).isEqualTo("InvalidRecords");
+    }
 }

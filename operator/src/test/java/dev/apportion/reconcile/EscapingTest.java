@@ -54,7 +54,7 @@ class EscapingTest {
         for (ZoneComposer.Composed composed : plan.zones().values()) {
             AdmittedZone zone =
                     plan.admission().zones().values().iterator().next().value().orElseThrow();
-            readsBack(composed.records(), zone.coreDns().directory());
+            readsBack(composed.records(), ZonePublisher.layout(zone).directory());
         }
     }
 

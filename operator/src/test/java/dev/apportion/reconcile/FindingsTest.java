@@ -196,6 +196,64 @@ class FindingsTest {
     }
 
     @Test
+    void whereServersDrawTheirAnswersShowWhetherWeightsAreHonoured() {
+        Setting setting = Setting.of(
+                Setting.ZONE.replace("coreDNS: {}", "externalDNS: {dialect: Route53}"),
+                POOL,
+                Setting.service("shop", "shop.example.org"));
+        ZoneComposer.Composed composed =
+                Objects.requireNonNull(setting.plan().zones().get(ZONE));
+        ZoneStanding written = ZoneStanding.inEndpoints(composed, new TreeMap<>(Map.of(SHOP, new Write.Done(0))));
+        Verdict even = new Verdict.IgnoresWeights(List.of(new Verdict.Difference(
+                "shop.example.org", "", "200 questions for shop.example.org A", "150, 50", "100, 100", false)));
+
+        says(drawn(setting, written, composed, GOOD), Finding.Status.True, "WeightsHonored");
+        says(
+                drawn(setting, written, composed, even),
+                Finding.Status.False,
+                "ProviderIgnoresWeights",
+                "a:53 answers 100, 100 to 200 questions",
+                "Maybe the provider behind ExternalDNS knows no weights");
+        says(drawn(setting, written, composed, lags("shop.example.org")), Finding.Status.Unknown, "ServerLags");
+        says(
+                Findings.verified(
+                        written,
+                        SERVERS,
+                        Optional.of(new Verified(
+                                composed.records(), new TreeMap<>(Map.of("a:53", lags("shop.example.org")))))),
+                Finding.Status.False,
+                "ServerLags",
+                "maybe ExternalDNS has not applied it");
+    }
+
+    private static Finding drawn(
+            Setting setting, ZoneStanding standing, ZoneComposer.Composed composed, Verdict verdict) {
+        return Findings.weightsHonored(
+                setting.admission().zone(ZONE).orElseThrow(),
+                standing,
+                SERVERS,
+                Optional.of(new Verified(composed.records(), new TreeMap<>(Map.of("a:53", verdict)))),
+                ResolverReport.NONE);
+    }
+
+    @Test
+    void whatIsPutOffIsProgrammedAsLongAsAnythingIsPublished() {
+        ZoneStanding waiting = standing(new Write.Deferred(true, "the answers before stay"));
+        ZoneStanding nothing = standing(new Write.Deferred(false, "this service waits for its turn"));
+
+        says(Findings.programmed(waiting), Finding.Status.True, "Deferred", "the answers before stay");
+        says(Findings.programmed(waiting.part(SHOP)), Finding.Status.True, "Deferred");
+        says(Findings.programmed(nothing), Finding.Status.False, "Deferred", "waits for its turn");
+        assertThat(waiting.isProgrammed()).isTrue();
+        assertThat(waiting.isPutOff()).isTrue();
+        assertThat(waiting.isWritten()).isFalse();
+        assertThat(nothing.isProgrammed()).isFalse();
+        assertThat(standing(new Write.Failed("503")).isProgrammed()).isFalse();
+        assertThat(standing(new Write.Failed("503")).isPutOff()).isFalse();
+        assertThat(standing(new Write.Done(8)).isProgrammed()).isTrue();
+    }
+
+    @Test
     void aServiceIsVerifiedByWhatConcernsItAlone() {
         Optional<ZoneStanding.Part> part = standing(new Write.Done(8)).part(SHOP);
 

@@ -38,7 +38,7 @@ class VerifierTest {
     private Verifier verifier(Duration interval, Duration grace) {
         return new Verifier(
                 new Asker(Duration.ofMillis(500)),
-                new Verifier.Timing(interval, grace),
+                new Verifier.Timing(interval, grace, Duration.ZERO),
                 (zone, hosts) -> told.add(zone),
                 new Meters());
     }

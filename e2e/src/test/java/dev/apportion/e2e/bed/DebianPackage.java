@@ -23,8 +23,10 @@ public enum DebianPackage {
     DOCKER("docker.io", "dockerd"),
     GCC("gcc", "gcc"),
     MMDEBSTRAP("mmdebstrap", "mmdebstrap"),
+    POWERDNS("pdns-backend-sqlite3", "pdns_server"),
     PROMETHEUS("prometheus", "prometheus"),
     PROMTOOL("prometheus", "promtool"),
+    SQLITE("sqlite3", "sqlite3"),
     UNBOUND("unbound", "unbound");
 
     // Once in a run is enough: what could not be installed for one test cannot be for the next.

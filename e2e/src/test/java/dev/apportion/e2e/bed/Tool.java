@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 public enum Tool {
     ETCD("etcd", "etcd", "go.etcd.io/etcd/server/v3", Stamp.NONE),
     COREDNS("coredns", "coredns", "github.com/coredns/coredns", Stamp.NONE),
+    EXTERNAL_DNS("external-dns", "external-dns", "sigs.k8s.io/external-dns", Stamp.NONE),
     HELM("helm", "helm", "helm.sh/helm/v3/cmd/helm", Stamp.HELM),
     KUBE_APISERVER("kubernetes", "kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver", Stamp.KUBERNETES),
     KUBECTL("kubernetes", "kubectl", "k8s.io/kubernetes/cmd/kubectl", Stamp.KUBERNETES),
@@ -22,7 +23,6 @@ public enum Tool {
             "sigs.k8s.io/metrics-server/cmd/metrics-server",
             Stamp.NONE,
             Use.CLUSTER),
-    EXTERNAL_DNS("external-dns", "external-dns", "sigs.k8s.io/external-dns", Stamp.NONE, Use.CLUSTER),
     CONTAINERD(
             "containerd",
             "containerd",

@@ -155,6 +155,7 @@ final class ServerBlocks {
                 "{{ $h := printf `%%04x` .Message.Id }}{{ .Name }} %d IN CNAME {{ slice $h 0 1 }}.{{ slice $h 2 3 }}.{{ slice $h 1 2 }}.{{ slice $h 3 4 }}.%s."
                         .formatted(ttlSeconds, slots);
             case List -> "{{ .Name }} %d IN CNAME %s.".formatted(ttlSeconds, slots);
+            case Drawn -> throw ShardRendering.drawn(zone);
         };
     }
 
@@ -180,6 +181,7 @@ final class ServerBlocks {
                 weighted(keys.apexWeights(stream.label()));
                 file(keys.apexZone(stream.label()));
             }
+            case Drawn -> throw ShardRendering.drawn(zone);
         }
         line("}");
     }

@@ -217,7 +217,13 @@ final class ShardRendering {
                     }
                 }
             }
+            case Drawn -> throw drawn(zone);
         }
+    }
+
+    /** What must not get here: a zone that is not CoreDNS' to answer. */
+    static IllegalArgumentException drawn(ZoneRecords zone) {
+        return new IllegalArgumentException(zone.domain() + " is drawn by its server, not by CoreDNS");
     }
 
     private Optional<ShardFiles.NotRenderable> fixedProblem(FixedRecord fixed, Set<String> hostNames) {

@@ -5,20 +5,14 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.apportion.records.Answer;
+import dev.apportion.dns.HostText;
 import dev.apportion.records.Answers;
 import dev.apportion.records.FixedRecord;
 import dev.apportion.records.Host;
-import dev.apportion.records.HostStream;
 import dev.apportion.records.NameServer;
 import dev.apportion.records.ZoneRecords;
-import inet.ipaddr.AddressStringException;
-import inet.ipaddr.IPAddress;
-import inet.ipaddr.IPAddressString;
-import inet.ipaddr.IncompatibleAddressException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
@@ -59,7 +53,7 @@ record StateText(ZoneRecords part, int shards, String directory) {
         String settings = zone.toString();
         return settings.substring(0, settings.length() - 1)
                 + part.hosts().stream()
-                        .map(host -> host(host).toString())
+                        .map(host -> HostText.write(host).toString())
                         .collect(Collectors.joining(",\n", ",\"hosts\":[\n", "]}\n"));
     }
 
@@ -68,132 +62,43 @@ record StateText(ZoneRecords part, int shards, String directory) {
         return text.startsWith("{\"format\":");
     }
 
-    private static ObjectNode host(Host host) {
-        ObjectNode node = JSON.createObjectNode()
-                .put("name", host.name())
-                .put("owner", host.owner())
-                .put("ttl", host.ttlSeconds());
-        host.under().ifPresent(under -> node.put("under", under));
-        ArrayNode streams = node.putArray("streams");
-        for (HostStream stream : host.streams()) {
-            ObjectNode entry = streams.addObject().put("label", stream.label()).put("stream", stream.stream());
-            ArrayNode clients = entry.putArray("clients");
-            stream.clients().forEach(block -> clients.add(block.toCanonicalString()));
-            ArrayNode answers = entry.putArray("answers");
-            for (Answer answer : stream.answers()) {
-                answers.addArray()
-                        .add(answer.address().toCanonicalString())
-                        .add(answer.replica())
-                        .add(answer.weight());
-            }
-        }
-        return node;
-    }
-
     /** @throws IllegalArgumentException if the text is not a state; the message says why */
     static StateText read(String text) {
         try {
             JsonNode zone = JSON.readTree(text);
-            int format = integer(zone, "format");
+            int format = HostText.integer(zone, "format");
             if (format != FORMAT) {
                 throw new IllegalArgumentException("its format is %d, not %d".formatted(format, FORMAT));
             }
             List<NameServer> servers = new ArrayList<>();
-            for (JsonNode server : array(zone, "nameServers")) {
-                servers.add(new NameServer(string(server, "name"), addresses(array(server, "addresses"))));
+            for (JsonNode server : HostText.array(zone, "nameServers")) {
+                servers.add(new NameServer(
+                        HostText.string(server, "name"), HostText.addresses(HostText.array(server, "addresses"))));
             }
             List<FixedRecord> records = new ArrayList<>();
-            for (JsonNode fixed : array(zone, "records")) {
+            for (JsonNode fixed : HostText.array(zone, "records")) {
                 records.add(new FixedRecord(
-                        string(fixed, "name"), string(fixed, "type"), integer(fixed, "ttl"), string(fixed, "value")));
+                        HostText.string(fixed, "name"),
+                        HostText.string(fixed, "type"),
+                        HostText.integer(fixed, "ttl"),
+                        HostText.string(fixed, "value")));
             }
             List<Host> hosts = new ArrayList<>();
-            for (JsonNode host : array(zone, "hosts")) {
-                List<HostStream> streams = new ArrayList<>();
-                for (JsonNode stream : array(host, "streams")) {
-                    streams.add(stream(stream));
-                }
-                hosts.add(new Host(
-                        string(host, "name"),
-                        string(host, "owner"),
-                        integer(host, "ttl"),
-                        host.has("under") ? Optional.of(string(host, "under")) : Optional.empty(),
-                        streams));
+            for (JsonNode host : HostText.array(zone, "hosts")) {
+                hosts.add(HostText.read(host));
             }
             ZoneRecords part = new ZoneRecords(
-                    string(zone, "domain"),
-                    string(zone, "owner"),
-                    Answers.valueOf(string(zone, "answers")),
-                    integer(zone, "ttl"),
-                    integer(zone, "negativeTTL"),
+                    HostText.string(zone, "domain"),
+                    HostText.string(zone, "owner"),
+                    Answers.valueOf(HostText.string(zone, "answers")),
+                    HostText.integer(zone, "ttl"),
+                    HostText.integer(zone, "negativeTTL"),
                     servers,
                     records,
                     hosts);
-            return new StateText(part, integer(zone, "shards"), string(zone, "directory"));
+            return new StateText(part, HostText.integer(zone, "shards"), HostText.string(zone, "directory"));
         } catch (JsonProcessingException e) {
             throw new IllegalArgumentException("it is not JSON: " + e.getOriginalMessage(), e);
         }
-    }
-
-    private static HostStream stream(JsonNode stream) {
-        List<Answer> answers = new ArrayList<>();
-        for (JsonNode answer : array(stream, "answers")) {
-            if (!answer.isArray()
-                    || answer.size() != 3
-                    || !answer.path(1).isTextual()
-                    || !answer.path(2).canConvertToInt()) {
-                throw new IllegalArgumentException("an answer is " + answer);
-            }
-            answers.add(new Answer(
-                    address(answer.path(0).asText()),
-                    answer.path(1).asText(),
-                    answer.path(2).asInt()));
-        }
-        return new HostStream(
-                string(stream, "label"), string(stream, "stream"), addresses(array(stream, "clients")), answers);
-    }
-
-    private static List<IPAddress> addresses(JsonNode texts) {
-        List<IPAddress> addresses = new ArrayList<>();
-        for (JsonNode text : texts) {
-            addresses.add(address(text.asText()));
-        }
-        return addresses;
-    }
-
-    private static IPAddress address(String text) {
-        try {
-            IPAddress address = text.isEmpty() ? null : new IPAddressString(text).toAddress();
-            if (address == null) {
-                throw new IllegalArgumentException("an address is empty");
-            }
-            return address;
-        } catch (AddressStringException | IncompatibleAddressException e) {
-            throw new IllegalArgumentException(text + " is not an address", e);
-        }
-    }
-
-    private static String string(JsonNode node, String field) {
-        JsonNode value = node.path(field);
-        if (!value.isTextual()) {
-            throw new IllegalArgumentException("its %s is not a string: %s".formatted(field, value));
-        }
-        return value.asText();
-    }
-
-    private static int integer(JsonNode node, String field) {
-        JsonNode value = node.path(field);
-        if (!value.canConvertToInt()) {
-            throw new IllegalArgumentException("its %s is not an integer: %s".formatted(field, value));
-        }
-        return value.asInt();
-    }
-
-    private static JsonNode array(JsonNode node, String field) {
-        JsonNode value = node.path(field);
-        if (!value.isArray()) {
-            throw new IllegalArgumentException("its %s is not a list: %s".formatted(field, value));
-        }
-        return value;
     }
 }

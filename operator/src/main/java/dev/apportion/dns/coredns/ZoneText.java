@@ -134,6 +134,7 @@ final class ZoneText {
                 }
             }
             case List -> stream.answers().forEach(answer -> add(name, host.ttlSeconds(), data(answer)));
+            case Drawn -> throw ShardRendering.drawn(zone);
         }
     }
 

@@ -179,7 +179,10 @@ public final class Answerer {
             if (host.isPresent()) {
                 Optional<HostStream> stream = stream(host.get().host(), query);
                 if (stream.isPresent()) {
-                    return Optional.of(asked -> alias(host.get(), stream.get(), asked));
+                    return Optional.of(asked -> switch (host.get().zone().answers()) {
+                        case Single, List -> alias(host.get(), stream.get(), asked);
+                        case Drawn -> one(host.get(), stream.get(), asked);
+                    });
                 }
             }
             Optional<PublishedZones.SlotZone> slots = zones.slotZone(name);
@@ -200,12 +203,26 @@ public final class Answerer {
             return name.equals(host.name()) ? ClientStreams.of(host, query.client()) : Optional.empty();
         }
 
+        /** One address of the stream, drawn by weight. */
+        private Result one(PublishedZones.ServedHost host, HostStream stream, Query query) {
+            List<Record> soa =
+                    zones.zone(host.zone().domain()).orElseThrow().data().soa();
+            return one(host.host(), stream, query).orElseGet(() -> Result.of(Rcode.NOERROR, List.of(), soa, List.of()));
+        }
+
+        private Optional<Result> one(Host host, HostStream stream, Query query) {
+            if (query.type() != Type.A && query.type() != Type.AAAA) {
+                return Optional.empty();
+            }
+            return drawn(query.name(), host.ttlSeconds(), stream, query.type()).stream()
+                    .findFirst()
+                    .map(first -> Result.of(Rcode.NOERROR, List.of(first), List.of(), List.of()));
+        }
+
         private Result alias(PublishedZones.ServedHost host, HostStream stream, Query query) {
             String slots = ServedNames.slotsOf(host.host(), stream, host.zone().domain(), host.shard());
-            String target = switch (host.zone().answers()) {
-                case Single -> digits(Slots.ofId(query.id())) + "." + slots;
-                case List -> slots;
-            };
+            String target =
+                    host.zone().answers() == Answers.Single ? digits(Slots.ofId(query.id())) + "." + slots : slots;
             Name name = name(target);
             List<Record> answer = new ArrayList<>();
             answer.add(new CNAMERecord(query.name(), DClass.IN, host.host().ttlSeconds(), name));
@@ -288,6 +305,10 @@ public final class Answerer {
             boolean itself = probe || name.equals(apex.name());
             return switch (zone.zone().answers()) {
                 case Single -> itself ? threshold(zone, apex, stream.get(), query) : file(zone.data(), query);
+                case Drawn ->
+                    itself
+                            ? one(apex, stream.get(), query).orElseGet(() -> file(zone.data(), query))
+                            : file(zone.data(), query);
                 case List -> {
                     ZoneData data = zone.apexData().getOrDefault(stream.get().label(), zone.data());
                     Result result = file(data, query);

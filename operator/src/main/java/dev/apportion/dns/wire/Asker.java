@@ -10,7 +10,9 @@ import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Optional;
+import org.xbill.DNS.ClientSubnetOption;
 import org.xbill.DNS.DClass;
+import org.xbill.DNS.EDNSOption;
 import org.xbill.DNS.Flags;
 import org.xbill.DNS.Message;
 import org.xbill.DNS.OPTRecord;
@@ -61,7 +63,16 @@ public final class Asker {
             query.getHeader().setFlag(Flags.RD);
         }
         query.addRecord(Record.newRecord(question.name(), question.type(), DClass.IN), Section.QUESTION);
-        query.addRecord(new OPTRecord(UDP_BYTES, 0, 0), Section.ADDITIONAL);
+        query.addRecord(
+                new OPTRecord(
+                        UDP_BYTES,
+                        0,
+                        0,
+                        0,
+                        question.client().stream()
+                                .map(client -> new ClientSubnetOption(client.getBitCount(), client.toInetAddress()))
+                                .toArray(EDNSOption[]::new)),
+                Section.ADDITIONAL);
         byte[] wire = query.toWire();
         try {
             Optional<Message> response = byUdp(server, wire, query);

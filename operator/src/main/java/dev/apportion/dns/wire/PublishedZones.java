@@ -118,6 +118,9 @@ public final class PublishedZones {
             }
             int shard = shards.of(host.name());
             hosts.put(host.name(), new ServedHost(zone, host, shard));
+            if (zone.answers() == Answers.Drawn) {
+                continue;
+            }
             String slotZone = ServedNames.slotZone(zone.domain(), shard);
             if (!slotZones.containsKey(slotZone)) {
                 Name origin = name(slotZone);

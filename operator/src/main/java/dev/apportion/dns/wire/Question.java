@@ -1,5 +1,7 @@
 package dev.apportion.dns.wire;
 
+import inet.ipaddr.IPAddress;
+import java.util.Optional;
 import org.xbill.DNS.Name;
 
 /**
@@ -8,5 +10,11 @@ import org.xbill.DNS.Name;
  * @param name the absolute name
  * @param type the type's number
  * @param id the id of the query, 0..65535
+ * @param client on whose behalf it is asked (EDNS Client Subnet, RFC 7871); empty for oneself
  */
-public record Question(Name name, int type, int id) {}
+public record Question(Name name, int type, int id, Optional<IPAddress> client) {
+
+    public Question(Name name, int type, int id) {
+        this(name, type, id, Optional.empty());
+    }
+}

@@ -43,12 +43,14 @@ public final class ShareJudgement {
     /**
      * How many names are asked twice; the other questions go to names of their own. With Single the repeated ones have to
      * show only whether there is a cache: as few as make it certain that they would not all agree by chance. With List a
-     * cache may answer in another order than what it was filled with, which takes as many as the first ones.
+     * cache may answer in another order than what it was filled with, which takes as many as the first ones. Servers that
+     * draw by themselves are asked directly, where there is no cache.
      */
     public static int pairs(WeightedRRset set, Answers answers) {
         int half = MOST_QUESTIONS / 2;
         return switch (answers) {
             case List -> half;
+            case Drawn -> 0;
             case Single -> Math.min(half, (int) Math.ceil(Math.log(SIGNIFICANCE) / Math.log(set.agreement())));
         };
     }

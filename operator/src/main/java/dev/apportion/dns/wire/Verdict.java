@@ -21,6 +21,9 @@ public sealed interface Verdict {
         }
     }
 
+    /** It answers the right addresses, but does not draw them by their weights. */
+    record IgnoresWeights(List<Difference> differences) implements Verdict {}
+
     /** It does not answer. */
     record Silent(String reason) implements Verdict {}
 

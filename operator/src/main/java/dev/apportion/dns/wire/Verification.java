@@ -14,12 +14,17 @@ import inet.ipaddr.IPAddressNetwork.IPAddressGenerator;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.xbill.DNS.AAAARecord;
@@ -42,6 +47,9 @@ import org.xbill.DNS.Type;
  * statistics. A stream with more than {@value #MOST_QUESTIONS} such ends in a family is asked at as many of them, evenly
  * spread. Where a response holds all addresses, one question shows the set.
  *
+ * <p>Where the server draws by itself, nothing but counting shows the shares: {@value #DRAWS} questions, whose answers are
+ * judged as those through a resolver are. Shares that are near to those that are published fit, too.
+ *
  * <p>Keys are many and alike, and the serials of the zone files show that a server has them; of those that changed, at most
  * {@value #MOST_KEYS} are asked for in one round, evenly spread.
  *
@@ -59,6 +67,18 @@ public final class Verification {
     /** How many keys of those that changed are asked for in one round. */
     static final int MOST_KEYS = 256;
 
+    /** How many questions are asked about a family of a stream that changed, where the server draws. */
+    static final int DRAWS = ShareJudgement.MOST_QUESTIONS;
+
+    /** The same of one that did not change: enough to see wrong addresses, and those who always answer one of them. */
+    static final int FEW_DRAWS = 32;
+
+    /** Odd, so that ids repeat as late as they can, and about the golden part of them, so that they spread. */
+    private static final int ID_STRIDE = 40_503;
+
+    /** How many addresses of a sample a message shows. */
+    private static final int SHOWN = 8;
+
     private static final IPAddressGenerator ADDRESSES = new IPAddressGenerator();
 
     private final List<Check> checks;
@@ -74,9 +94,19 @@ public final class Verification {
         /** These addresses, in any order; none where there must be none. */
         record Addresses(NavigableSet<IPAddress> addresses) implements Expected {}
 
+        /** One of the addresses that a server draws by weight, as often as its weight says. */
+        record Drawn(Sample sample) implements Expected {}
+
         /** The serial of a zone, empty if any will do. */
         record Generation(Optional<Serial> serial) implements Expected {}
     }
+
+    /**
+     * The questions for one family of one stream whose address the server draws: their answers are judged together.
+     *
+     * @param weights the weight of each address
+     */
+    private record Sample(Host host, HostStream stream, boolean isIPv6, SortedMap<IPAddress, Integer> weights) {}
 
     private Verification(List<Check> checks) {
         this.checks = checks;
@@ -113,7 +143,7 @@ public final class Verification {
             if (changed.contains(host.name()) && host.isKey()) {
                 keys.add(host);
             } else if (changed.contains(host.name())) {
-                addHost(checks, desired, host);
+                addHost(checks, desired, host, DRAWS);
             } else {
                 others.add(host);
             }
@@ -121,11 +151,18 @@ public final class Verification {
         int asked = Math.min(keys.size(), MOST_KEYS);
         for (int i = 0; i < asked; i++) {
             int spread = (int) ((long) i * keys.size() / asked);
-            addHost(checks, desired, keys.get((int)
-                    ((spread + Math.floorMod(round, (long) keys.size())) % keys.size())));
+            addHost(
+                    checks,
+                    desired,
+                    keys.get((int) ((spread + Math.floorMod(round, (long) keys.size())) % keys.size())),
+                    FEW_DRAWS);
         }
         for (int i = 0; i < Math.min(sample, others.size()); i++) {
-            addHost(checks, desired, others.get((int) Math.floorMod(round * sample + i, (long) others.size())));
+            addHost(
+                    checks,
+                    desired,
+                    others.get((int) Math.floorMod(round * sample + i, (long) others.size())),
+                    FEW_DRAWS);
         }
         for (String host : gone.stream().limit(MOST_GONE).toList()) {
             if (!hasOtherAddresses(desired, host)) {
@@ -148,22 +185,88 @@ public final class Verification {
      */
     public Verdict judge(List<Reply> replies) {
         List<Verdict.Difference> differences = new ArrayList<>();
+        Map<Sample, SortedMap<IPAddress, Integer>> draws = new LinkedHashMap<>();
+        Map<Sample, Verdict.Difference> wrong = new LinkedHashMap<>();
+        Map<Sample, Verdict.Difference> undrawn = new LinkedHashMap<>();
         for (int i = 0; i < checks.size(); i++) {
             Check check = checks.get(i);
             switch (i < replies.size() ? replies.get(i) : new Reply.Silent("not asked")) {
                 case Reply.Silent(var reason) -> {
                     return new Verdict.Silent("%s: %s".formatted(text(check.question()), reason));
                 }
-                case Reply.Answered(var message) -> difference(check, message).ifPresent(differences::add);
+                case Reply.Answered(var message) -> {
+                    if (check.expected() instanceof Expected.Drawn(Sample sample)) {
+                        NavigableSet<IPAddress> addresses =
+                                addresses(message, check.question().type());
+                        Optional<Verdict.Difference> difference = difference(check, message);
+                        if (difference.isPresent()) {
+                            wrong.putIfAbsent(sample, difference.get());
+                        } else if (addresses.size() > 1) {
+                            undrawn.putIfAbsent(sample, difference(check, "one of them", text(addresses), false));
+                        } else {
+                            draws.computeIfAbsent(sample, key -> new TreeMap<>())
+                                    .merge(addresses.getFirst(), 1, Integer::sum);
+                        }
+                    } else {
+                        difference(check, message).ifPresent(differences::add);
+                    }
+                }
             }
         }
+        draws.forEach((sample, counts) -> {
+            if (!wrong.containsKey(sample) && !undrawn.containsKey(sample)) {
+                judge(sample, counts, wrong, undrawn);
+            }
+        });
+        differences.addAll(wrong.values());
+        if (differences.isEmpty() && !undrawn.isEmpty()) {
+            return new Verdict.IgnoresWeights(List.copyOf(undrawn.values()));
+        }
+        differences.addAll(undrawn.values());
         return differences.isEmpty() ? new Verdict.Verified(checks.size()) : new Verdict.Lags(differences);
+    }
+
+    private static void judge(
+            Sample sample,
+            SortedMap<IPAddress, Integer> counts,
+            Map<Sample, Verdict.Difference> wrong,
+            Map<Sample, Verdict.Difference> undrawn) {
+        WeightedRRset set =
+                new WeightedRRset(sample.host().name(), sample.stream().label(), sample.isIPv6(), sample.weights());
+        int total = Draws.total(counts);
+        Verdict.Difference difference = new Verdict.Difference(
+                sample.host().name(),
+                sample.stream().label(),
+                "%d questions for %s %s".formatted(total, sample.host().name(), sample.isIPv6() ? "AAAA" : "A"),
+                text(sample.weights().keySet(), address -> Math.round(set.share(address) * total)),
+                text(sample.weights().keySet(), address -> counts.getOrDefault(address, 0)),
+                false);
+        switch (ShareJudgement.judge(set, new Draws(counts, new TreeMap<>(), 0))) {
+            case ShareVerdict.Fit fit -> {}
+            case ShareVerdict.Undecided undecided -> {}
+            case ShareVerdict.Even even -> undrawn.put(sample, difference);
+            case ShareVerdict.Other other -> wrong.put(sample, difference);
+            case ShareVerdict.Pinned pinned -> wrong.put(sample, difference);
+        }
+    }
+
+    private static String text(Collection<IPAddress> addresses, Function<IPAddress, Number> count) {
+        return addresses.stream()
+                .limit(SHOWN)
+                .map(address -> "%s %s times".formatted(address.toCanonicalString(), count.apply(address)))
+                .collect(Collectors.joining(", "));
     }
 
     /** Asks one server all questions, until one stays without a reply although it is asked twice, and judges. */
     public Verdict ask(Asker asker, InetSocketAddress server) {
         List<Reply> replies = new ArrayList<>();
+        Map<Sample, Reply> wrong = new HashMap<>();
         for (Check check : checks) {
+            if (check.expected() instanceof Expected.Drawn(Sample sample) && wrong.containsKey(sample)) {
+                // One wrong answer says it: nobody is asked two hundred times while he lags.
+                replies.add(wrong.get(sample));
+                continue;
+            }
             Reply reply = asker.ask(server, check.question());
             if (reply instanceof Reply.Silent) {
                 // Datagrams get lost; of thousands of questions some always do.
@@ -172,6 +275,12 @@ public final class Verification {
             replies.add(reply);
             if (reply instanceof Reply.Silent) {
                 break;
+            }
+            if (check.expected() instanceof Expected.Drawn(Sample sample)
+                    && reply instanceof Reply.Answered(Message message)
+                    && (difference(check, message).isPresent()
+                            || addresses(message, check.question().type()).size() > 1)) {
+                wrong.put(sample, reply);
             }
         }
         return judge(replies);
@@ -185,7 +294,18 @@ public final class Verification {
                                 fixed.name().equals(name) || fixed.name().startsWith("*."));
     }
 
-    private static void addHost(List<Check> checks, ZoneRecords zone, Host host) {
+    /**
+     * The questions about a host.
+     *
+     * @param draws how many there are for a family of a stream whose address the server draws
+     */
+    private static void addHost(List<Check> checks, ZoneRecords zone, Host host, int draws) {
+        if (zone.answers() == Answers.Drawn) {
+            for (HostStream stream : ClientStreams.inOrder(host)) {
+                addDraws(checks, host, stream, draws);
+            }
+            return;
+        }
         for (HostStream stream : ClientStreams.inOrder(host)) {
             String name = stream.isEveryoneElse() && host.streams().size() == 1
                     ? host.name()
@@ -201,6 +321,36 @@ public final class Verification {
                 } else {
                     addRuns(checks, host, stream, name, type, runs);
                 }
+            }
+        }
+    }
+
+    private static void addDraws(List<Check> checks, Host host, HostStream stream, int draws) {
+        Optional<IPAddress> client = host.streams().size() == 1 && stream.isEveryoneElse()
+                ? Optional.empty()
+                : ClientStreams.example(host, stream);
+        if (client.isEmpty() && host.streams().size() > 1) {
+            return;
+        }
+        for (boolean ipv6 : new boolean[] {false, true}) {
+            SortedMap<IPAddress, Integer> weights = new TreeMap<>();
+            stream.answers(ipv6).forEach(answer -> weights.put(answer.address(), answer.weight()));
+            int type = ipv6 ? Type.AAAA : Type.A;
+            if (weights.size() < 2) {
+                checks.add(new Check(
+                        host.name(),
+                        stream.label(),
+                        question(host.name(), type, 0, client),
+                        new Expected.Addresses(new TreeSet<>(weights.keySet()))));
+                continue;
+            }
+            Sample sample = new Sample(host, stream, ipv6, weights);
+            for (int i = 0; i < draws; i++) {
+                checks.add(new Check(
+                        host.name(),
+                        stream.label(),
+                        question(host.name(), type, i * ID_STRIDE & 0xffff, client),
+                        new Expected.Drawn(sample)));
             }
         }
     }
@@ -237,6 +387,19 @@ public final class Verification {
                         ? Optional.empty()
                         : Optional.of(
                                 difference(check, text(expected), failure.orElseGet(() -> text(addresses)), false));
+            }
+            case Expected.Drawn(Sample sample) -> {
+                NavigableSet<IPAddress> addresses =
+                        addresses(message, check.question().type());
+                boolean known =
+                        !addresses.isEmpty() && sample.weights().keySet().containsAll(addresses);
+                yield failure.isEmpty() && known
+                        ? Optional.empty()
+                        : Optional.of(difference(
+                                check,
+                                "one of " + text(sample.weights().keySet()),
+                                failure.orElseGet(() -> text(addresses)),
+                                false));
             }
             case Expected.Generation(Optional<Serial> expected) -> {
                 Optional<Long> serial = serial(message);
@@ -286,12 +449,23 @@ public final class Verification {
     }
 
     private static String text(Question question) {
-        return "%s %s id %d".formatted(question.name().toString(true), Type.string(question.type()), question.id());
+        return "%s %s id %d%s"
+                .formatted(
+                        question.name().toString(true),
+                        Type.string(question.type()),
+                        question.id(),
+                        question.client()
+                                .map(client -> " for " + client.toCanonicalString())
+                                .orElse(""));
     }
 
     private static Question question(String name, int type, int id) {
+        return question(name, type, id, Optional.empty());
+    }
+
+    private static Question question(String name, int type, int id, Optional<IPAddress> client) {
         try {
-            return new Question(PublishedZones.name(name), type, id);
+            return new Question(PublishedZones.name(name), type, id, client);
         } catch (TextParseException e) {
             throw new IllegalArgumentException(name + " is not a name", e);
         }

@@ -24,7 +24,7 @@ class ScaleTest {
 
     @Test
     void rendersInTimeAndFitsIntoItsShards() {
-        for (Answers answers : Answers.values()) {
+        for (Answers answers : Corpus.COREDNS) {
             long best = Long.MAX_VALUE;
             int largest = 0;
             for (int run = 0; run < 12; run++) {
