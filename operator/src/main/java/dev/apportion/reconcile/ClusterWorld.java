@@ -136,6 +136,10 @@ final class ClusterWorld implements World {
         }
     }
 
+    boolean hasZone(Ref ref) {
+        return find(zones, ref).isPresent();
+    }
+
     <T> Optional<T> find(@Nullable Cache<T> cache, Ref ref) {
         return present(cache).get(new ResourceID(ref.name(), ref.namespace()));
     }

@@ -158,13 +158,7 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
 
     private void changed(@Nullable DNSZone before, @Nullable DNSZone after) {
         if (after == null && before != null) {
-            verifier.forget(Ref.of(before));
-            prober.forget(Ref.of(before));
-            lostReloads.forget(Ref.of(before));
-            desk.forgetZone(Ref.of(before));
-            written.remove(Ref.of(before));
-            endpointZones.forget(Ref.of(before));
-            housekeeping.execute(this::sweep);
+            forget(Ref.of(before));
         }
         if (before != null && (after == null || !configMap(before).equals(configMap(after)))) {
             configMap(before)
@@ -182,6 +176,16 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
             }
         }
         desk.zoneChanged(before, after);
+    }
+
+    private void forget(Ref zone) {
+        verifier.forget(zone);
+        prober.forget(zone);
+        lostReloads.forget(zone);
+        desk.forgetZone(zone);
+        written.remove(zone);
+        endpointZones.forget(zone);
+        housekeeping.execute(this::sweep);
     }
 
     /** Watches namespaces that may hold what zones left behind. */
@@ -240,6 +244,10 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
         Optional<Duration> retry =
                 unreadable.isPresent() ? Optional.empty() : judged.value().flatMap(admitted -> publish(zone, admitted));
         UpdateControl<DNSZone> update = status(zone, judged, unreadable);
+        if (!desk.world().hasZone(ref)) {
+            // Deleted while it was published; what was swept before that is there again.
+            forget(ref);
+        }
         return soonest(update, retry);
     }
 
