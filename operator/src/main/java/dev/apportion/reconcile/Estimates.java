@@ -14,6 +14,7 @@ import java.util.OptionalDouble;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What is made of measurements: for each replica its sample and the capacity that it turns out to have, and for each stream
@@ -21,8 +22,8 @@ import java.util.stream.Stream;
  *
  * <p>A replica's mean requests in flight are its rate times the time that a request takes (Little's law), so a replica that
  * has more of them for its rate than the others of its pool is slower than it was declared: one of more capacity serves more
- * requests at once, but none of them slower. The use of a resource goes with the rate over the capacity. Of rates and requests in flight the means count, exponentially weighted with a half-life of
- * {@link #HALF_LIFE}. The declared capacity is the prior: it counts as much as {@value #PRIOR} requests that were seen in flight.
+ * requests at once, but none of them slower. The use of a resource goes with the rate over the capacity. Of rates and requests in
+ * flight the means count, exponentially weighted, with a half-life as long as an answer is in force ({@link #halfLife}). The declared capacity is the prior: it counts as much as {@value #PRIOR} requests that were seen in flight.
  * Only proportions are learned: the capacities that were measured add up to what was declared of the same replicas.
  *
  * <p>Rates of streams are estimated from the requests that each replica serves and the shares that each stream's answers
@@ -39,8 +40,20 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
 
     static final Estimates NONE = new Estimates(Map.of(), Map.of(), Map.of());
 
-    /** The age at which a measurement counts half. */
+    /** The age at which a measurement counts half, at most. */
     static final Duration HALF_LIFE = Duration.ofSeconds(60);
+
+    /** A mean of fewer measurements is none. */
+    private static final int FEWEST = 3;
+
+    /** The load over what is borne from which on a replica is hot. */
+    private static final double HOT = 1;
+
+    /** Below this part of it one of the replicas has to be until not all are hot any more. */
+    private static final double COOLED = 0.9;
+
+    /** The default capacity of a process, which says how replicas compare and not what they bear, in requests/s. */
+    private static final double RELATIVE = 1;
 
     /** A change of less than this part changes nothing. */
     static final double DEAD_BAND = 0.05;
@@ -86,12 +99,12 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
                     : reading.sample().inFlight();
         }
 
-        Busy next(Reading reading) {
+        Busy next(Reading reading, Duration halfLife) {
             long elapsed = reading.takenNanos() - takenNanos;
             if (elapsed <= 0) {
                 return this;
             }
-            double kept = weight * Math.pow(2, -(double) elapsed / HALF_LIFE.toNanos());
+            double kept = weight * Math.pow(2, -(double) elapsed / halfLife.toNanos());
             return new Busy(
                     mean(requests, reading.sample().requests(), kept),
                     mean(inFlight, inFlight(reading), kept),
@@ -115,6 +128,19 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
      */
     record Adopted(Sample sample, double capacity, String because) {}
 
+    /**
+     * The age at which a measurement counts half: as long as a changed answer takes to be in force everywhere, because what was
+     * before tells of other shares, but of a few measurements at least, and of {@link #HALF_LIFE} at most.
+     *
+     * @param inForce how long a change takes, from one answer to all
+     * @param interval the time between two measurements
+     */
+    static Duration halfLife(Duration inForce, Duration interval) {
+        Duration few = interval.multipliedBy(FEWEST);
+        Duration longer = inForce.compareTo(few) > 0 ? inForce : few;
+        return longer.compareTo(HALF_LIFE) < 0 ? longer : HALF_LIFE;
+    }
+
     /** The result of one look at measurements. */
     record Judged(Estimates estimates, List<Member> members, List<Demand> demands) {}
 
@@ -123,6 +149,8 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
      *
      * @param loads what counts of each process, by {@link Member.Server}
      * @param counted says of the name of a replica whether it has waited long enough for its first measurement
+     * @param queried the rates that queries gave, by {@link Demand#key()}; empty where a query gave none that counts
+     * @param halfLife the age at which a measurement counts half
      * @param before the plan that is in force
      */
     Judged next(
@@ -130,6 +158,8 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
             List<Demand> demands,
             Function<Member.Server, Track.Load> loads,
             Function<Member, Boolean> counted,
+            Map<String, OptionalDouble> queried,
+            Duration halfLife,
             Optional<PoolPlan> before) {
         Map<String, Busy> nextBusy = new HashMap<>();
         Map<String, Total> totals = new TreeMap<>();
@@ -140,7 +170,7 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
             }
             Total total = new Total();
             for (Member.Server process : member.processes()) {
-                total.add(process, loads.apply(process), busy, nextBusy);
+                total.add(process, loads.apply(process), busy, nextBusy, halfLife);
             }
             from.put(member.name(), total.load(counted.apply(member)));
             if (total.measured > 0) {
@@ -148,6 +178,7 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
             }
         }
         Map<String, Double> capacities = capacities(members, totals, before);
+        boolean hot = allHot(members, totals, before);
         Map<String, Adopted> next = new HashMap<>();
         List<Member> judged = new ArrayList<>();
         for (Member member : members) {
@@ -164,15 +195,50 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
                         capacities.getOrDefault(member.name(), member.declared()),
                         Optional.ofNullable(adopted.get(member.name())));
                 next.put(member.name(), adopts);
-                Member measured = member.measured(load, adopts.sample(), adopts.capacity());
-                judged.add(adopts.because().isEmpty() ? measured : measured.because(adopts.because()));
+                judged.add(hot ? hot(member, load, adopts.sample()) : with(member, load, adopts));
             }
         }
-        Map<String, Double> nextRates = rates(demands, totals, before);
+        Map<String, Double> nextRates = rates(demands, totals, queried, before);
         return new Judged(
                 new Estimates(nextBusy, next, nextRates),
                 List.copyOf(judged),
                 demands.stream().map(demand -> withRate(demand, nextRates)).toList());
+    }
+
+    /** Judges where replicas are not measured: the rates that queries gave are all that is known. */
+    Judged unmeasured(List<Member> members, List<Demand> demands, Map<String, OptionalDouble> queried) {
+        Map<String, Double> next = fromQueries(queried);
+        return new Judged(
+                new Estimates(Map.of(), Map.of(), next),
+                List.copyOf(members),
+                demands.stream().map(demand -> withRate(demand, next)).toList());
+    }
+
+    private static Member with(Member member, Member.Load load, Adopted adopts) {
+        Member measured = member.measured(load, adopts.sample(), adopts.capacity());
+        return adopts.because().isEmpty() ? measured : measured.because(adopts.because());
+    }
+
+    private static Member hot(Member member, Member.Load load, Sample sample) {
+        return member.measured(
+                        new Member.Load.Hot(load instanceof Member.Load.Held(String reason) ? reason : ""),
+                        sample,
+                        member.declared())
+                .because("all replicas are hot: what is declared counts");
+    }
+
+    /**
+     * Whether every replica has all that it bears. Where all queues grow, their lengths tell of the past and no more of speed, so
+     * who follows them would chase the traffic around.
+     */
+    private static boolean allHot(List<Member> members, Map<String, Total> totals, Optional<PoolPlan> before) {
+        double from = before.filter(PoolPlan::isAllHot).isPresent() ? COOLED : HOT;
+        List<Member> ready = members.stream().filter(Member::isReady).toList();
+        return !ready.isEmpty()
+                && ready.stream().allMatch(member -> {
+                    Total total = totals.get(member.name());
+                    return total != null && total.heat(member) >= from;
+                });
     }
 
     /** The demands with the rates that were estimated last. */
@@ -194,22 +260,32 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
         private int measured;
         private int all;
 
-        void add(Member.Server process, Track.Load load, Map<String, Busy> before, Map<String, Busy> next) {
+        void add(
+                Member.Server process,
+                Track.Load load,
+                Map<String, Busy> before,
+                Map<String, Busy> next,
+                Duration halfLife) {
             all++;
             switch (load) {
-                case Track.Load.Measured(Reading reading) -> add(process, reading, before, next);
+                case Track.Load.Measured(Reading reading) -> add(process, reading, before, next, halfLife);
                 case Track.Load.Held(Reading reading, String reason) -> {
-                    add(process, reading, before, next);
+                    add(process, reading, before, next, halfLife);
                     problems.add(reason);
                 }
                 case Track.Load.Missing(String reason) -> problems.add(reason);
             }
         }
 
-        private void add(Member.Server process, Reading reading, Map<String, Busy> before, Map<String, Busy> next) {
+        private void add(
+                Member.Server process,
+                Reading reading,
+                Map<String, Busy> before,
+                Map<String, Busy> next,
+                Duration halfLife) {
             String key = Loads.key(process);
             Busy known = before.get(key);
-            Busy mean = known == null ? Busy.of(reading) : known.next(reading);
+            Busy mean = known == null ? Busy.of(reading) : known.next(reading, halfLife);
             next.put(key, mean);
             readings.add(reading);
             means.add(mean);
@@ -248,6 +324,15 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
 
         boolean isUtilisation() {
             return readings.getFirst().utilisation().isPresent();
+        }
+
+        /** What it has over what it bears; zero where nobody has said what that is. */
+        double heat(Member member) {
+            if (isUtilisation()) {
+                return inFlight().orElse(0) / UTILISATION_UNITS / all;
+            }
+            boolean stated = member.declared() > RELATIVE * all;
+            return stated ? requests().orElse(0) / member.declared() : 0;
         }
 
         double weight() {
@@ -356,13 +441,25 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
         return value == 0 ? 0 : Double.parseDouble(String.format(Locale.ROOT, "%.2e", value));
     }
 
-    private Map<String, Double> rates(List<Demand> demands, Map<String, Total> totals, Optional<PoolPlan> before) {
+    private Map<String, Double> rates(
+            List<Demand> demands,
+            Map<String, Total> totals,
+            Map<String, OptionalDouble> queried,
+            Optional<PoolPlan> before) {
         Map<String, Double> requests = new TreeMap<>();
         totals.forEach((name, total) -> total.requests().ifPresent(rate -> requests.put(name, rate)));
-        List<Demand> unknown =
-                demands.stream().filter(demand -> !demand.declared()).toList();
+        Map<String, Double> known = fromQueries(queried);
+        List<Demand> unknown = demands.stream()
+                .filter(demand -> !demand.declared() && !known.containsKey(demand.key()))
+                .toList();
         if (requests.isEmpty() || unknown.isEmpty() || before.isEmpty()) {
-            return rates;
+            for (Demand demand : unknown) {
+                Double last = rates.get(demand.key());
+                if (last != null && !queried.containsKey(demand.key())) {
+                    known.put(demand.key(), last);
+                }
+            }
+            return known;
         }
         Map<String, Map<String, Double>> shares = new HashMap<>();
         before.get().streams().forEach(stream -> shares.put(stream.demand().key(), stream.given()));
@@ -371,19 +468,32 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
         for (Demand demand : demands) {
             estimate.put(
                     demand.key(),
-                    demand.declared() ? demand.rate() : rates.getOrDefault(demand.key(), sum / unknown.size()));
+                    demand.declared()
+                            ? demand.rate()
+                            : known.getOrDefault(demand.key(), rates.getOrDefault(demand.key(), sum / unknown.size())));
         }
         for (int round = 0; round < ROUNDS; round++) {
             maximise(estimate, unknown, shares, requests);
         }
         double tail = tail(estimate, unknown, shares, requests);
-        Map<String, Double> next = new TreeMap<>();
+        Map<String, Double> next = new TreeMap<>(known);
         for (Demand demand : unknown) {
-            double now = Math.max(LEAST_RATE, tail * estimate.getOrDefault(demand.key(), 0.0));
-            Double last = rates.get(demand.key());
-            next.put(demand.key(), last != null && within(last, now) ? last : rounded(now));
+            double now = tail * estimate.getOrDefault(demand.key(), 0.0);
+            next.put(demand.key(), adopted(rates.get(demand.key()), now));
         }
         return next;
+    }
+
+    private Map<String, Double> fromQueries(Map<String, OptionalDouble> queried) {
+        Map<String, Double> known = new TreeMap<>();
+        queried.forEach((stream, rate) -> rate.ifPresent(now -> known.put(stream, adopted(rates.get(stream), now))));
+        return known;
+    }
+
+    /** A rate that differs by noise only stays what it was. */
+    private static double adopted(@Nullable Double last, double now) {
+        double rate = Math.max(LEAST_RATE, now);
+        return last != null && within(last, rate) ? last : rounded(rate);
     }
 
     /** Requests where no answer sends anybody come from earlier answers: the factor by which they make the rates greater. */

@@ -63,6 +63,12 @@ final class Findings {
             switch (member.load()) {
                 case Member.Load.Declared nothing -> {}
                 case Member.Load.Measured now -> {}
+                case Member.Load.Hot(String why) -> {
+                    if (!why.isEmpty()) {
+                        held.add(member.name());
+                        reason = reason.isEmpty() ? why : reason;
+                    }
+                }
                 case Member.Load.Held(String why) -> {
                     held.add(member.name());
                     reason = reason.isEmpty() ? why : reason;
@@ -178,6 +184,17 @@ final class Findings {
         }
         if (plan.streams().isEmpty()) {
             return Finding.yes(Finding.ALLOCATED, "NoStreams", "no accepted TrafficService refers to the pool");
+        }
+        if (plan.held().isPresent()) {
+            return Finding.yes(Finding.ALLOCATED, "RemovalHeld", plan.held().get() + course(plan));
+        }
+        if (plan.isAllHot()) {
+            return Finding.yes(
+                    Finding.ALLOCATED,
+                    "AllHot",
+                    "each of %d ready replicas has all that it bears, or more: shares follow what is declared, not what is measured; maybe add replicas"
+                                    .formatted(ready)
+                            + course(plan));
         }
         List<String> unused = plan.unused();
         if (!unused.isEmpty()) {

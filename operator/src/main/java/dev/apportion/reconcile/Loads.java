@@ -4,27 +4,22 @@ import dev.apportion.load.Assignment;
 import dev.apportion.load.Method;
 import dev.apportion.load.Sampler;
 import dev.apportion.load.Target;
-import java.time.Duration;
+import dev.apportion.load.Track;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 
-/** What is measured of the replicas of all pools. It has what they ask for measured, and keeps what was made of it. */
+/** Has the replicas of all pools measured as they ask for. */
 final class Loads implements AutoCloseable {
 
     private final Sampler sampler;
     private final ScrapeNetworks networks;
     private final LongSupplier nanoTime;
-    private final Map<Ref, Estimates> estimates = new ConcurrentHashMap<>();
-    private final Map<Ref, Newcomers> newcomers = new ConcurrentHashMap<>();
-
-    /** Since when a pool is measured, in nanoseconds of the monotonic clock. */
-    private final Map<Ref, Long> since = new ConcurrentHashMap<>();
+    private final Set<Ref> followed = ConcurrentHashMap.newKeySet();
 
     Loads(Sampler sampler, ScrapeNetworks networks, LongSupplier nanoTime) {
         this.sampler = sampler;
@@ -38,83 +33,34 @@ final class Loads implements AutoCloseable {
     }
 
     /**
-     * Has a pool measured as it asks for, and judges what is known by now.
+     * Has the replicas of a pool measured as it asks for from now on.
      *
-     * @param before the plan that is in force
+     * @return what counts of each process now
      */
-    Estimates.Judged look(AdmittedPool pool, List<Member> found, List<Demand> demands, Optional<PoolPlan> before) {
+    Function<Member.Server, Track.Load> follow(AdmittedPool pool, List<Member> members) {
         Ref ref = pool.ref();
-        long now = nanoTime.getAsLong();
-        Newcomers serving = newcomers.getOrDefault(ref, Newcomers.UNSEEN).next(found, now);
-        newcomers.put(ref, serving);
-        List<Member> members = found.stream()
-                .map(member -> pool.behavior()
-                        .slowStart()
-                        .filter(ramp -> member.isReady())
-                        .map(ramp -> ramp.part(serving.age(member, now)))
-                        .filter(part -> part < 1)
-                        .map(member::warm)
-                        .orElse(member))
-                .toList();
         if (pool.load().isEmpty()) {
-            stop(ref);
-            return new Estimates.Judged(Estimates.NONE, members, demands);
+            forget(ref);
+            return process -> new Track.Load.Missing("nothing is measured");
         }
         AdmittedPool.Load load = pool.load().get();
-        since.putIfAbsent(ref, now);
+        followed.add(ref);
         sampler.follow(
                 ref.toString(), new Assignment(method(pool, load.from()), load.interval(), targets(load, members)));
         Sampler.Standing standing = sampler.standing(ref.toString());
-        Estimates.Judged judged = estimates
-                .getOrDefault(ref, Estimates.NONE)
-                .next(
-                        members,
-                        demands,
-                        process -> standing.track(target(load, process)).at(now, load.staleAfter()),
-                        member -> serving.age(member, now).compareTo(load.staleAfter()) >= 0,
-                        before);
-        estimates.put(ref, judged.estimates());
-        return judged;
+        long now = nanoTime.getAsLong();
+        return process -> standing.track(target(load, process)).at(now, load.staleAfter());
     }
 
-    /** The demands of a pool with the rates that were estimated last. */
-    List<Demand> withRates(Ref pool, List<Demand> demands) {
-        return estimates.getOrDefault(pool, Estimates.NONE).withRates(demands);
-    }
-
-    /**
-     * Whether a pool is measured for too short a time for what is published to be judged by it. That of the operator that was
-     * there before rests on longer experience.
-     */
-    boolean isSettling(AdmittedPool pool) {
-        Long first = since.get(pool.ref());
-        return pool.load().isPresent()
-                && (first == null || nanoTime.getAsLong() - first < Estimates.HALF_LIFE.toNanos());
-    }
-
-    /** How soon a pool whose replicas warm up is to be planned again; empty if none does. */
-    static Optional<Duration> nextStep(AdmittedPool pool, PoolPlan plan) {
-        return plan.warming() == 0
-                ? Optional.empty()
-                : pool.behavior().slowStart().map(AdmittedPool.SlowStart::step);
-    }
-
+    /** Has a pool measured no more. */
     void forget(Ref pool) {
-        stop(pool);
-        newcomers.remove(pool);
-    }
-
-    private void stop(Ref pool) {
         sampler.forget(pool.toString());
-        estimates.remove(pool);
-        since.remove(pool);
+        followed.remove(pool);
     }
 
     /** Called when this operator leads no more. */
     void rest() {
-        Set<Ref> all = new HashSet<>(since.keySet());
-        all.addAll(newcomers.keySet());
-        all.forEach(this::forget);
+        Set.copyOf(followed).forEach(this::forget);
     }
 
     private static Method method(AdmittedPool pool, AdmittedPool.From from) {

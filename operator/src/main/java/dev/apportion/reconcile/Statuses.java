@@ -207,6 +207,7 @@ final class Statuses {
             case Member.Load.Declared fixed -> texts.isEmpty() ? null : values + "; a fixed sample";
             case Member.Load.Measured now -> texts.isEmpty() ? null : values;
             case Member.Load.Held(String reason) -> values + "; held, because of " + reason;
+            case Member.Load.Hot(String reason) -> reason.isEmpty() ? values : values + "; held, because of " + reason;
             case Member.Load.Missing(String reason, boolean counted) -> "nothing: " + reason;
         };
     }
