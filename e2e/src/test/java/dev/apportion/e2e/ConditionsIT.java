@@ -405,14 +405,8 @@ class ConditionsIT {
             kind: DNSZone
             metadata: {name: unfinished}
             spec: {domain: unfinished.example, externalDNS: {dialect: Route53}}
-            ---
-            apiVersion: apportion.dev/v1alpha1
-            kind: TrafficStream
-            metadata: {name: unfinished-rate}
-            spec: {serviceRef: {name: nobody}, rateFrom: {prometheus: {query: "1"}}}
             """);
         product.awaitCondition("dnszone/unfinished", "Accepted", "False NotImplemented: spec.externalDNS");
-        product.awaitCondition("trafficstream/unfinished-rate", "Accepted", "False NotImplemented: spec.rateFrom");
     }
 
     @Test

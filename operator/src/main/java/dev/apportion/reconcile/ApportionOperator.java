@@ -11,6 +11,7 @@ import dev.apportion.health.HealthChecks;
 import dev.apportion.load.PodMetricsSource;
 import dev.apportion.load.PrometheusServer;
 import dev.apportion.load.PrometheusSource;
+import dev.apportion.load.Queries;
 import dev.apportion.load.Sampler;
 import dev.apportion.load.Scraper;
 import dev.apportion.load.Sources;
@@ -184,6 +185,7 @@ public final class ApportionOperator implements AutoCloseable {
                 new Sampler(
                         new Sources(scraper, new PodMetricsSource(client, clock), prometheus),
                         pool -> Signals.raise(signals.pools, List.of(Ref.parse(pool)))),
+                new Queries(prometheus::number, pool -> Signals.raise(signals.pools, List.of(Ref.parse(pool)))),
                 settings.scrapeNetworks(),
                 System::nanoTime);
         this.audit = new WatchAudit(client);

@@ -125,9 +125,8 @@ record Control(
                                         .compareTo(pool.load().get().staleAfter())
                                 >= 0,
                         seen.queried(),
-                        Estimates.halfLife(
-                                AdmittedPool.Behavior.inForceAfter(seen.longestTtl()),
-                                pool.load().get().interval()),
+                        AdmittedPool.Behavior.inForceAfter(seen.longestTtl()),
+                        pool.load().get().interval(),
                         inForce());
         boolean takenOver = inherited
                 || (inForce().isEmpty()

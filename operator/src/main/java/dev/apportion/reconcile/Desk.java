@@ -7,6 +7,7 @@ import dev.apportion.api.TrafficStream;
 import dev.apportion.health.EndpointHealth;
 import dev.apportion.health.HealthChecks;
 import dev.apportion.health.Target;
+import dev.apportion.load.RateQuery;
 import dev.apportion.reconcile.ZoneStanding.Servers;
 import dev.apportion.records.Host;
 import dev.apportion.records.ZoneRecords;
@@ -18,6 +19,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -217,10 +219,33 @@ final class Desk {
                 Past.answers(records),
                 unread,
                 loads.follow(pool, members),
-                Map.of(),
+                loads.rates(pool, queries(demands, admission)),
                 doubts.get().or(() -> missingSlices(pool, members, control)),
                 cycle,
                 System.nanoTime());
+    }
+
+    /** The queries that give rates, by {@link Demand#key()}. */
+    private static Map<String, RateQuery> queries(List<Demand> demands, Admission admission) {
+        Map<String, RateQuery> queries = new HashMap<>();
+        for (Demand demand : demands) {
+            Judged<AdmittedStream> stream = demand.stream().isEmpty()
+                    ? null
+                    : admission.streams().get(new Ref(demand.service().namespace(), demand.stream()));
+            if (stream != null) {
+                stream.value().flatMap(AdmittedStream::rateFrom).ifPresent(query -> queries.put(demand.key(), query));
+            }
+        }
+        return queries;
+    }
+
+    /** What counts of the rate that a stream's query gives; empty if it has none. */
+    Optional<Finding> rateOf(AdmittedStream stream) {
+        return stream.rateFrom()
+                .flatMap(query -> admission()
+                        .service(stream.service())
+                        .flatMap(service -> admission().pool(service.pool()))
+                        .map(pool -> Findings.rate(query, loads.rate(pool, query), Loads.staleAfter(pool))));
     }
 
     /** A Service whose endpoints are gone with the slices that listed them was deleted, or somebody made a mistake. */

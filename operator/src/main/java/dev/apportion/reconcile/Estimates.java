@@ -20,11 +20,8 @@ import org.jspecify.annotations.Nullable;
  * What is made of measurements: for each replica its sample and the capacity that it turns out to have, and for each stream
  * without a declared rate an estimate of it. Pure.
  *
- * <p>A replica's mean requests in flight are its rate times the time that a request takes (Little's law), so a replica that
- * has more of them for its rate than the others of its pool is slower than it was declared: one of more capacity serves more
- * requests at once, but none of them slower. The use of a resource goes with the rate over the capacity. Of rates and requests in
- * flight the means count, exponentially weighted, with a half-life as long as an answer is in force ({@link #halfLife}). The declared capacity is the prior: it counts as much as {@value #PRIOR} requests that were seen in flight.
- * Only proportions are learned: the capacities that were measured add up to what was declared of the same replicas.
+ * <p>Of capacities {@link Speeds} speaks. Of rates the means count, exponentially weighted, with a half-life as long as an answer
+ * is in force ({@link #halfLife}).
  *
  * <p>Rates of streams are estimated from the requests that each replica serves and the shares that each stream's answers
  * have of it: the expectation-maximisation for Poisson counts (Vardi, Journal of the American Statistical Association 91, 1996),
@@ -33,12 +30,13 @@ import org.jspecify.annotations.Nullable;
  * <p>What differs from the last by less than {@link #DEAD_BAND} stays as it was, so that noise changes nothing.
  *
  * @param busy the means of each process, by its key
+ * @param speeds how fast the replicas turned out to be
  * @param adopted the samples and capacities that count, by the name of the replica
  * @param rates the estimated rates, by {@link Demand#key()}
  */
-record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<String, Double> rates) {
+record Estimates(Map<String, Busy> busy, Speeds speeds, Map<String, Adopted> adopted, Map<String, Double> rates) {
 
-    static final Estimates NONE = new Estimates(Map.of(), Map.of(), Map.of());
+    static final Estimates NONE = new Estimates(Map.of(), Speeds.NONE, Map.of(), Map.of());
 
     /** The age at which a measurement counts half, at most. */
     static final Duration HALF_LIFE = Duration.ofSeconds(60);
@@ -57,12 +55,6 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
 
     /** A change of less than this part changes nothing. */
     static final double DEAD_BAND = 0.05;
-
-    /** How many requests in flight have to be seen before they count as much as the declaration. */
-    static final double PRIOR = 10;
-
-    /** Nobody errs more than this about a capacity; a measurement that says so errs itself. */
-    static final double MOST_FACTOR = 4;
 
     /** Utilisation is counted in hundredths, which makes it as certain as so many requests in flight. */
     private static final double UTILISATION_UNITS = 100;
@@ -84,13 +76,14 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
      *
      * @param requests requests/s; empty where they are not measured
      * @param inFlight requests in flight, or the utilisation in hundredths; empty where neither is measured
+     * @param variance of the latter around their mean
      * @param weight how many measurements the means are worth
      * @param takenNanos when the last one was taken
      */
-    record Busy(OptionalDouble requests, OptionalDouble inFlight, double weight, long takenNanos) {
+    record Busy(OptionalDouble requests, OptionalDouble inFlight, double variance, double weight, long takenNanos) {
 
         static Busy of(Reading reading) {
-            return new Busy(reading.sample().requests(), inFlight(reading), 1, reading.takenNanos());
+            return new Busy(reading.sample().requests(), inFlight(reading), 0, 1, reading.takenNanos());
         }
 
         private static OptionalDouble inFlight(Reading reading) {
@@ -105,9 +98,13 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
                 return this;
             }
             double kept = weight * Math.pow(2, -(double) elapsed / halfLife.toNanos());
+            OptionalDouble value = inFlight(reading);
+            // West's update of a weighted variance.
+            double off = inFlight.isPresent() && value.isPresent() ? value.getAsDouble() - inFlight.getAsDouble() : 0;
             return new Busy(
                     mean(requests, reading.sample().requests(), kept),
-                    mean(inFlight, inFlight(reading), kept),
+                    mean(inFlight, value, kept),
+                    kept / (kept + 1) * (variance + off * off / (kept + 1)),
                     kept + 1,
                     reading.takenNanos());
         }
@@ -150,7 +147,8 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
      * @param loads what counts of each process, by {@link Member.Server}
      * @param counted says of the name of a replica whether it has waited long enough for its first measurement
      * @param queried the rates that queries gave, by {@link Demand#key()}; empty where a query gave none that counts
-     * @param halfLife the age at which a measurement counts half
+     * @param inForce how long a changed answer takes until everybody has it
+     * @param interval the time between two measurements
      * @param before the plan that is in force
      */
     Judged next(
@@ -159,8 +157,10 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
             Function<Member.Server, Track.Load> loads,
             Function<Member, Boolean> counted,
             Map<String, OptionalDouble> queried,
-            Duration halfLife,
+            Duration inForce,
+            Duration interval,
             Optional<PoolPlan> before) {
+        Duration halfLife = halfLife(inForce, interval);
         Map<String, Busy> nextBusy = new HashMap<>();
         Map<String, Total> totals = new TreeMap<>();
         Map<String, Member.Load> from = new HashMap<>();
@@ -177,7 +177,7 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
                 totals.put(member.name(), total);
             }
         }
-        Map<String, Double> capacities = capacities(members, totals, before);
+        Speeds nextSpeeds = speeds.next(measured(members, totals, before), inForce);
         boolean hot = allHot(members, totals, before);
         Map<String, Adopted> next = new HashMap<>();
         List<Member> judged = new ArrayList<>();
@@ -190,17 +190,14 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
                 judged.add(member.measured(load, Sample.NONE, member.declared()));
             } else {
                 Adopted adopts = adopt(
-                        member,
-                        total,
-                        capacities.getOrDefault(member.name(), member.declared()),
-                        Optional.ofNullable(adopted.get(member.name())));
+                        member, total, nextSpeeds.of(member.name()), Optional.ofNullable(adopted.get(member.name())));
                 next.put(member.name(), adopts);
                 judged.add(hot ? hot(member, load, adopts.sample()) : with(member, load, adopts));
             }
         }
         Map<String, Double> nextRates = rates(demands, totals, queried, before);
         return new Judged(
-                new Estimates(nextBusy, next, nextRates),
+                new Estimates(nextBusy, nextSpeeds, next, nextRates),
                 List.copyOf(judged),
                 demands.stream().map(demand -> withRate(demand, nextRates)).toList());
     }
@@ -209,7 +206,7 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
     Judged unmeasured(List<Member> members, List<Demand> demands, Map<String, OptionalDouble> queried) {
         Map<String, Double> next = fromQueries(queried);
         return new Judged(
-                new Estimates(Map.of(), Map.of(), next),
+                new Estimates(Map.of(), Speeds.NONE, Map.of(), next),
                 List.copyOf(members),
                 demands.stream().map(demand -> withRate(demand, next)).toList());
     }
@@ -254,7 +251,7 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
     /** What is known of all processes of one replica together. */
     private static final class Total {
 
-        private final List<Reading> readings = new ArrayList<>();
+        private final Map<String, Reading> readings = new TreeMap<>();
         private final List<Busy> means = new ArrayList<>();
         private final List<String> problems = new ArrayList<>();
         private int measured;
@@ -287,7 +284,7 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
             Busy known = before.get(key);
             Busy mean = known == null ? Busy.of(reading) : known.next(reading, halfLife);
             next.put(key, mean);
-            readings.add(reading);
+            readings.put(key, reading);
             means.add(mean);
             measured++;
         }
@@ -302,7 +299,7 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
 
         /** The sum over the processes; those that are silent count as the mean of the others. */
         private OptionalDouble sum(Function<Reading, OptionalDouble> quantity) {
-            return sum(readings.stream().map(quantity));
+            return sum(readings.values().stream().map(quantity));
         }
 
         private OptionalDouble sum(Stream<OptionalDouble> values) {
@@ -323,7 +320,7 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
         }
 
         boolean isUtilisation() {
-            return readings.getFirst().utilisation().isPresent();
+            return readings.values().iterator().next().utilisation().isPresent();
         }
 
         /** What it has over what it bears; zero where nobody has said what that is. */
@@ -335,10 +332,6 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
             return stated ? requests().orElse(0) / member.declared() : 0;
         }
 
-        double weight() {
-            return means.stream().mapToDouble(Busy::weight).average().orElse(0);
-        }
-
         Sample sample() {
             return new Sample(
                     requests(),
@@ -346,59 +339,35 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
                     sum(reading -> reading.sample().connections()),
                     sum(reading -> reading.sample().users()),
                     sum(reading -> reading.sample().uniqueUsers()),
-                    mean(readings.stream().map(reading -> reading.sample().loadAverage())));
+                    mean(readings.values().stream()
+                            .map(reading -> reading.sample().loadAverage())));
         }
     }
 
-    /** The capacities that follow from requests in flight or utilisation, by the names of the replicas that have them. */
-    private static Map<String, Double> capacities(
+    /** The replicas whose speed is measured. */
+    private static List<Speeds.Replica> measured(
             List<Member> members, Map<String, Total> totals, Optional<PoolPlan> before) {
         Map<String, Double> planned = new HashMap<>();
         before.ifPresent(plan -> plan.replicas()
                 .forEach(replica -> planned.put(
                         replica.member().name(),
                         replica.load() * replica.member().capacity())));
-        Map<String, Double> declared = new TreeMap<>();
-        Map<String, Double> rates = new HashMap<>();
-        double inFlight = 0;
-        double expected = 0;
+        List<Speeds.Replica> replicas = new ArrayList<>();
         for (Member member : members) {
             Total total = totals.get(member.name());
-            if (total == null || total.inFlight().isEmpty()) {
-                continue;
-            }
-            double rate = total.requests().orElse(planned.getOrDefault(member.name(), 0.0));
-            if (rate > 0) {
-                declared.put(member.name(), member.declared());
-                rates.put(member.name(), rate);
-                inFlight += total.inFlight().getAsDouble();
-                expected += total.isUtilisation() ? rate / member.declared() : rate;
+            if (total != null) {
+                replicas.add(new Speeds.Replica(
+                        member.name(),
+                        member.declared(),
+                        total.all,
+                        total.readings,
+                        planned.getOrDefault(member.name(), 0.0)));
             }
         }
-        Map<String, Double> estimates = new TreeMap<>();
-        double sumOfDeclared = 0;
-        double sumOfEstimates = 0;
-        double perLoad = expected > 0 ? inFlight / expected : 0;
-        for (Map.Entry<String, Double> entry : declared.entrySet()) {
-            Total total = totals.get(entry.getKey());
-            if (total == null) {
-                continue;
-            }
-            double rate = rates.getOrDefault(entry.getKey(), 0.0);
-            double usual = perLoad * (total.isUtilisation() ? rate / entry.getValue() : rate);
-            double seen = total.inFlight().orElse(0);
-            double factor = (usual * total.weight() + PRIOR) / (seen * total.weight() + PRIOR);
-            double estimate = entry.getValue() * Math.clamp(factor, 1 / MOST_FACTOR, MOST_FACTOR);
-            estimates.put(entry.getKey(), estimate);
-            sumOfDeclared += entry.getValue();
-            sumOfEstimates += estimate;
-        }
-        double scale = sumOfEstimates > 0 ? sumOfDeclared / sumOfEstimates : 1;
-        estimates.replaceAll((name, estimate) -> estimate * scale);
-        return estimates;
+        return replicas;
     }
 
-    private static Adopted adopt(Member member, Total total, double capacity, Optional<Adopted> before) {
+    private static Adopted adopt(Member member, Total total, Speeds.Speed speed, Optional<Adopted> before) {
         Sample sample = total.sample();
         Sample last = before.map(Adopted::sample).orElse(Sample.NONE);
         Sample steady = new Sample(
@@ -408,22 +377,17 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
                 steady(last.users(), sample.users()),
                 steady(last.uniqueUsers(), sample.uniqueUsers()),
                 steady(last.loadAverage(), sample.loadAverage()));
-        double reference = before.map(Adopted::capacity).orElse(member.declared());
-        if (within(reference, capacity)) {
-            return new Adopted(steady, reference, before.map(Adopted::because).orElse(""));
-        }
-        double adopts = rounded(capacity);
+        double capacity = rounded(member.declared() * speed.factor());
         return new Adopted(
                 steady,
-                adopts,
-                String.format(
-                        Locale.ROOT,
-                        "estimated %s of %s declared, from %.3g %s at %.3g requests/s",
-                        Statuses.decimal(adopts),
-                        Statuses.decimal(member.declared()),
-                        total.inFlight().orElse(0),
-                        total.isUtilisation() ? "% used" : "in flight",
-                        total.requests().orElse(0)));
+                speed.factor() == 1 ? member.declared() : capacity,
+                speed.factor() == 1
+                        ? ""
+                        : "estimated %s of %s declared, from %s"
+                                .formatted(
+                                        Statuses.decimal(capacity),
+                                        Statuses.decimal(member.declared()),
+                                        speed.because().isEmpty() ? "what others have in flight" : speed.because()));
     }
 
     private static OptionalDouble steady(OptionalDouble last, OptionalDouble now) {
@@ -437,7 +401,7 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
     }
 
     /** Three digits are more than any measurement is good for. */
-    private static double rounded(double value) {
+    static double rounded(double value) {
         return value == 0 ? 0 : Double.parseDouble(String.format(Locale.ROOT, "%.2e", value));
     }
 

@@ -2,12 +2,19 @@ package dev.apportion.reconcile;
 
 import dev.apportion.load.Assignment;
 import dev.apportion.load.Method;
+import dev.apportion.load.Queries;
+import dev.apportion.load.Rate;
+import dev.apportion.load.RateQuery;
 import dev.apportion.load.Sampler;
 import dev.apportion.load.Target;
 import dev.apportion.load.Track;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
@@ -16,13 +23,20 @@ import java.util.function.LongSupplier;
 /** Has the replicas of all pools measured as they ask for. */
 final class Loads implements AutoCloseable {
 
+    /** How rates are asked for where the pool says nothing of measuring. */
+    private static final Duration INTERVAL = Duration.ofSeconds(10);
+
+    private static final Duration STALE_AFTER = Duration.ofSeconds(60);
+
     private final Sampler sampler;
+    private final Queries queries;
     private final ScrapeNetworks networks;
     private final LongSupplier nanoTime;
     private final Set<Ref> followed = ConcurrentHashMap.newKeySet();
 
-    Loads(Sampler sampler, ScrapeNetworks networks, LongSupplier nanoTime) {
+    Loads(Sampler sampler, Queries queries, ScrapeNetworks networks, LongSupplier nanoTime) {
         this.sampler = sampler;
+        this.queries = queries;
         this.networks = networks;
         this.nanoTime = nanoTime;
     }
@@ -40,7 +54,7 @@ final class Loads implements AutoCloseable {
     Function<Member.Server, Track.Load> follow(AdmittedPool pool, List<Member> members) {
         Ref ref = pool.ref();
         if (pool.load().isEmpty()) {
-            forget(ref);
+            sampler.forget(ref.toString());
             return process -> new Track.Load.Missing("nothing is measured");
         }
         AdmittedPool.Load load = pool.load().get();
@@ -52,9 +66,44 @@ final class Loads implements AutoCloseable {
         return process -> standing.track(target(load, process)).at(now, load.staleAfter());
     }
 
+    /**
+     * Has queries for the rates of a pool's streams asked from now on.
+     *
+     * @return the rate that each query gave, by the keys of these; empty where it gave none that counts
+     */
+    <K> Map<K, OptionalDouble> rates(AdmittedPool pool, Map<K, RateQuery> wanted) {
+        if (!wanted.isEmpty()) {
+            followed.add(pool.ref());
+        }
+        queries.follow(
+                pool.ref().toString(),
+                Set.copyOf(wanted.values()),
+                pool.load().map(AdmittedPool.Load::interval).orElse(INTERVAL));
+        Map<K, OptionalDouble> rates = new HashMap<>();
+        wanted.forEach((key, query) -> rates.put(
+                key,
+                switch (rate(pool, query)) {
+                    case Rate.Standing.Known(double rate) -> OptionalDouble.of(rate);
+                    case Rate.Standing.Held(double rate, String reason) -> OptionalDouble.of(rate);
+                    case Rate.Standing.Missing missing -> OptionalDouble.empty();
+                }));
+        return rates;
+    }
+
+    /** What counts of a query's rate now. */
+    Rate.Standing rate(AdmittedPool pool, RateQuery query) {
+        return queries.rate(pool.ref().toString(), query).at(nanoTime.getAsLong(), staleAfter(pool));
+    }
+
+    /** The age from which what was measured of a pool does not count. */
+    static Duration staleAfter(AdmittedPool pool) {
+        return pool.load().map(AdmittedPool.Load::staleAfter).orElse(STALE_AFTER);
+    }
+
     /** Has a pool measured no more. */
     void forget(Ref pool) {
         sampler.forget(pool.toString());
+        queries.forget(pool.toString());
         followed.remove(pool);
     }
 
@@ -108,5 +157,6 @@ final class Loads implements AutoCloseable {
     @Override
     public void close() {
         sampler.close();
+        queries.close();
     }
 }

@@ -122,7 +122,8 @@ class EstimatesTest {
                 process -> loads.getOrDefault(process.name(), new Track.Load.Missing("no connection")),
                 member -> false,
                 Map.of(),
-                Estimates.HALF_LIFE,
+                Duration.ofSeconds(60),
+                Duration.ofSeconds(10),
                 before);
         estimates = judged.estimates();
         return judged;
@@ -149,7 +150,7 @@ class EstimatesTest {
 
         double fast = judged.members().getFirst().capacity();
         double slow = judged.members().getLast().capacity();
-        assertThat(fast + slow).isCloseTo(200, within(10.0));
+        assertThat(fast + slow).isCloseTo(200, within(1.0));
         assertThat(fast / slow).isBetween(2.2, 3.0);
         assertThat(judged.members().getLast().because().getLast())
                 .startsWith("estimated ")
