@@ -399,17 +399,6 @@ class ConditionsIT {
     }
 
     @Test
-    void whatStreamsCannotDoYetIsSaid() {
-        product.apply("""
-            apiVersion: apportion.dev/v1alpha1
-            kind: TrafficStream
-            metadata: {name: unfinished-rate}
-            spec: {serviceRef: {name: nobody}, rateFrom: {prometheus: {query: "1"}}}
-            """);
-        product.awaitCondition("trafficstream/unfinished-rate", "Accepted", "False NotImplemented: spec.rateFrom");
-    }
-
-    @Test
     void aDeletedZoneTakesItsOwnKeysOnly() {
         client.resource(new ConfigMapBuilder()
                         .withNewMetadata()

@@ -24,6 +24,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
+import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -39,11 +40,16 @@ public final class PodMetricsSource implements Source {
     /** A request can be changed in place; it is looked at again now and then. */
     private static final Duration REMEMBERED = Duration.ofMinutes(10);
 
+    /** The newest of all samples is younger than this, or the clock that says otherwise is wrong. */
+    private static final Duration OLDEST = Duration.ofMinutes(5);
+
     /** Clocks of the nodes differ; a sample from further ahead is wrong. */
     private static final Duration FUTURE = Duration.ofSeconds(30);
 
     private final KubernetesClient client;
     private final Clock clock;
+    private final LongSupplier nanoTime;
+    private @Nullable Steady steady;
 
     /** What is known of the pods of each namespace. */
     private final Map<String, Known> namespaces = new ConcurrentHashMap<>();
@@ -54,8 +60,13 @@ public final class PodMetricsSource implements Source {
      * @param clock orders samples against the time of this machine, whose metrics server is another
      */
     public PodMetricsSource(KubernetesClient client, Clock clock) {
+        this(client, clock, System::nanoTime);
+    }
+
+    PodMetricsSource(KubernetesClient client, Clock clock, LongSupplier nanoTime) {
         this.client = client;
         this.clock = clock;
+        this.nanoTime = nanoTime;
     }
 
     /**
@@ -117,17 +128,47 @@ public final class PodMetricsSource implements Source {
             targets.forEach(target -> found.accept(target, failed));
             return;
         }
-        long arrived = System.nanoTime();
-        Instant now = clock.instant();
+        long arrived = nanoTime.getAsLong();
+        Instant now = time(arrived, metrics.values());
         for (Target target : targets) {
             found.accept(target, readout(target, asked.resource(), metrics.get(target.name()), known, now, arrived));
+        }
+    }
+
+    /**
+     * The time that samples are compared with: that of this machine's clock as it was first read, and what has gone by since, so
+     * that a clock that is set changes nothing. Where the newest sample cannot be from then, the clock is read anew: it was
+     * wrong before.
+     */
+    private synchronized Instant time(long nanos, Collection<PodMetrics> samples) {
+        Optional<Instant> newest = samples.stream()
+                .flatMap(sample -> Optional.ofNullable(time(sample.getTimestamp())).stream())
+                .max(Instant::compareTo);
+        Steady known = steady;
+        if (known != null
+                && newest.filter(taken -> isNear(taken, known.at(nanos))).isPresent()) {
+            return known.at(nanos);
+        }
+        steady = new Steady(clock.instant(), nanos);
+        return steady.time();
+    }
+
+    private static boolean isNear(Instant newest, Instant now) {
+        Duration age = Duration.between(newest, now);
+        return age.compareTo(FUTURE.negated()) >= 0 && age.compareTo(OLDEST) <= 0;
+    }
+
+    /** A time of the clock, and of the monotonic clock. */
+    private record Steady(Instant time, long nanos) {
+        Instant at(long later) {
+            return time.plusNanos(later - nanos);
         }
     }
 
     private Known known(String namespace, Collection<Target> targets) {
         Known before = namespaces.get(namespace);
         if (before != null
-                && System.nanoTime() - before.sinceNanos() < REMEMBERED.toNanos()
+                && nanoTime.getAsLong() - before.sinceNanos() < REMEMBERED.toNanos()
                 && targets.stream().allMatch(before::has)) {
             return before;
         }
@@ -137,7 +178,7 @@ public final class PodMetricsSource implements Source {
                 .list()
                 .getItems()
                 .forEach(pod -> facts.put(pod.getMetadata().getName(), PodFacts.of(pod)));
-        Known known = new Known(System.nanoTime(), Map.copyOf(facts));
+        Known known = new Known(nanoTime.getAsLong(), Map.copyOf(facts));
         namespaces.put(namespace, known);
         return known;
     }

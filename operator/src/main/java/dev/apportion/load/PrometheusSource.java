@@ -32,6 +32,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
@@ -44,6 +45,7 @@ public final class PrometheusSource implements Source, AutoCloseable {
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
     private static final long MOST_OCTETS = 64L << 20;
     private static final int SHOWN = 200;
+    private static final int DELETE = 0x7f;
     private static final double MILLIS_PER_SECOND = 1000;
 
     /** What a server's clock may be behind that of the process which it scraped. */
@@ -232,6 +234,10 @@ public final class PrometheusSource implements Source, AutoCloseable {
             } catch (IOException e) {
                 throw alarm.hasRung() ? new UnansweredException(alarm.words()) : e;
             }
+        } catch (SSLException e) {
+            // The file of authorities may have been replaced.
+            clients.remove(source);
+            throw e;
         } catch (InterruptedException e) {
             if (Thread.currentThread().isInterrupted()) {
                 throw e;
@@ -262,15 +268,26 @@ public final class PrometheusSource implements Source, AutoCloseable {
     private static Optional<String> authorization(PrometheusServer.Credentials credentials) throws IOException {
         return switch (credentials) {
             case PrometheusServer.Credentials.None none -> Optional.empty();
-            case PrometheusServer.Credentials.Token(Path file) ->
-                Optional.of("Bearer " + Files.readString(file).strip());
+            case PrometheusServer.Credentials.Token(Path file) -> Optional.of("Bearer " + secret(file));
             case PrometheusServer.Credentials.Password(String user, Path file) ->
                 Optional.of("Basic "
                         + Base64.getEncoder()
-                                .encodeToString(
-                                        (user + ":" + Files.readString(file).strip())
-                                                .getBytes(StandardCharsets.UTF_8)));
+                                .encodeToString((user + ":" + secret(file)).getBytes(StandardCharsets.UTF_8)));
         };
+    }
+
+    /** What a file holds, which no message may show. */
+    private static String secret(Path file) throws IOException {
+        String text;
+        try {
+            text = Files.readString(file).strip();
+        } catch (IOException e) {
+            throw new UnansweredException("its credentials cannot be read: there is no readable file " + file);
+        }
+        if (text.isEmpty() || !text.chars().allMatch(c -> c >= ' ' && c != DELETE)) {
+            throw new UnansweredException("its credentials are empty or have line breaks within: " + file);
+        }
+        return text;
     }
 
     private HttpClient client(String source, PrometheusServer server) throws IOException {

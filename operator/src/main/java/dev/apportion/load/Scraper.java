@@ -26,6 +26,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.zip.GZIPInputStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Asks processes for their own metrics over HTTP, in the text format of Prometheus or OpenMetrics. Redirects are not followed: a
@@ -48,11 +49,8 @@ public final class Scraper implements Source, AutoCloseable {
     private static final String ACCEPT =
             "application/openmetrics-text;version=1.0.0;q=0.9,text/plain;version=0.0.4;q=0.8,*/*;q=0.1";
 
-    private final HttpClient client = HttpClient.newBuilder()
-            .version(HttpClient.Version.HTTP_1_1)
-            .followRedirects(HttpClient.Redirect.NEVER)
-            .connectTimeout(TIMEOUT)
-            .build();
+    /** Made when it is needed: a client has a thread, and where nothing is scraped there shall be none. */
+    private @Nullable HttpClient client;
 
     @Override
     public void read(Method method, Collection<Target> targets, BiConsumer<Target, Readout> found)
@@ -126,7 +124,7 @@ public final class Scraper implements Source, AutoCloseable {
                 .header("User-Agent", "apportion")
                 .timeout(TIMEOUT)
                 .build();
-        HttpResponse<InputStream> response = client.send(request, HttpResponse.BodyHandlers.ofInputStream());
+        HttpResponse<InputStream> response = client().send(request, HttpResponse.BodyHandlers.ofInputStream());
         try (InputStream body = response.body()) {
             if (response.statusCode() != HttpURLConnection.HTTP_OK) {
                 return failed(uri, "HTTP status " + response.statusCode());
@@ -192,8 +190,23 @@ public final class Scraper implements Source, AutoCloseable {
                         path));
     }
 
+    private synchronized HttpClient client() {
+        HttpClient known = client;
+        if (known == null) {
+            known = HttpClient.newBuilder()
+                    .version(HttpClient.Version.HTTP_1_1)
+                    .followRedirects(HttpClient.Redirect.NEVER)
+                    .connectTimeout(TIMEOUT)
+                    .build();
+            client = known;
+        }
+        return known;
+    }
+
     @Override
-    public void close() {
-        client.shutdownNow();
+    public synchronized void close() {
+        if (client != null) {
+            client.shutdownNow();
+        }
     }
 }

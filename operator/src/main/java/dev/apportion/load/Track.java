@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,17 +19,28 @@ import org.jspecify.annotations.Nullable;
  * @param problem what was wrong with the last readout; empty if nothing was
  * @param latest the stamp of the last sample, in milliseconds
  * @param flaws what was wrong with the last sample; empty if nothing was
+ * @param older the stamp of the last sample that was older than that; {@link #NEVER} if none was since
  */
 public record Track(
-        Readout.@Nullable Values counters, @Nullable Reading good, String problem, long latest, String flaws) {
+        Readout.@Nullable Values counters,
+        @Nullable Reading good,
+        String problem,
+        long latest,
+        String flaws,
+        long older) {
+
+    private static final long NEVER = Long.MIN_VALUE;
 
     /** Nothing was heard of the target yet. */
-    public static final Track NEW = new Track(null, null, "not measured yet", Long.MIN_VALUE, "");
+    public static final Track NEW = new Track(null, null, "not measured yet", NEVER, "", NEVER);
 
     /** No replica serves, or holds, as much as this; the same number as the greatest that can be declared. */
     static final double MOST = 1e12;
 
     private static final double MILLIS_PER_SECOND = 1000;
+
+    /** Times of HTTP have whole seconds, and samples wait to be read; a clock that is off by more was set. */
+    private static final Duration CLOCK_SET = Duration.ofSeconds(3);
 
     /** What can be said of a target's load at a moment. */
     public sealed interface Load {
@@ -46,7 +58,19 @@ public record Track(
     public Track next(Readout readout, Series series) {
         return switch (readout) {
             case Readout.Failed(String reason) -> with(reason);
-            case Readout.Values values when values.stampMillis() < latest -> with("older than what was read before");
+            // Time goes on, from earlier on: the clock of the source was set back.
+            case Readout.Values values
+            when values.stampMillis() < latest && older != NEVER && values.stampMillis() > older ->
+                new Track(null, good, problem, NEVER, "", NEVER).next(values, series);
+            case Readout.Values values
+            when values.stampMillis() < latest ->
+                new Track(
+                        counters,
+                        good,
+                        "older than what was read before",
+                        latest,
+                        flaws,
+                        Math.max(older, values.stampMillis()));
             // The source has no newer sample.
             case Readout.Values values when values.stampMillis() == latest -> with(flaws);
             case Readout.Values values -> next(values, series);
@@ -54,7 +78,7 @@ public record Track(
     }
 
     private Track with(String reason) {
-        return new Track(counters, good, reason, latest, flaws);
+        return new Track(counters, good, reason, latest, flaws, older);
     }
 
     private Track next(Readout.Values values, Series series) {
@@ -74,7 +98,7 @@ public record Track(
                 found.add(absurd.get());
             } else if (series.isCounter(quantity)) {
                 totals.put(quantity, value);
-                OptionalDouble rate = rate(quantity, value, values.stampMillis());
+                OptionalDouble rate = rate(quantity, value, values);
                 rate.ifPresentOrElse(
                         perSecond -> quantities.put(quantity, perSecond),
                         () -> found.add("the rate of %s comes with its next sample"
@@ -95,7 +119,8 @@ public record Track(
                                 values.takenNanos()),
                 wrong,
                 values.stampMillis(),
-                wrong);
+                wrong,
+                NEVER);
     }
 
     /** Why a value cannot be; empty if it can. */
@@ -109,13 +134,18 @@ public record Track(
         return value > MOST ? Optional.of("%s is absurd: %s".formatted(quantity.field(), value)) : Optional.empty();
     }
 
-    /** A counter that fell began anew at zero, so all that it has now is increase. */
-    private OptionalDouble rate(Quantity quantity, double total, long stampMillis) {
+    /** A counter that fell began anew at zero, so all that it has now is increase. Over a clock that was set there is no rate. */
+    private OptionalDouble rate(Quantity quantity, double total, Readout.Values now) {
         Double before = counters == null ? null : counters.values().get(quantity);
         if (counters == null || before == null) {
             return OptionalDouble.empty();
         }
-        double seconds = (stampMillis - counters.stampMillis()) / MILLIS_PER_SECOND;
+        long millis = now.stampMillis() - counters.stampMillis();
+        long elapsed = TimeUnit.NANOSECONDS.toMillis(now.takenNanos() - counters.takenNanos());
+        if (Math.abs(millis - elapsed) > CLOCK_SET.toMillis() && Math.abs(millis - elapsed) > elapsed / 2) {
+            return OptionalDouble.empty();
+        }
+        double seconds = millis / MILLIS_PER_SECOND;
         return OptionalDouble.of((total < before ? total : total - before) / seconds);
     }
 

@@ -92,15 +92,22 @@ public record AdmittedPool(
      * @param cooldownSeconds the least time between two changes that can wait; empty for the default
      * @param slowStart how the share of a new replica grows; empty if it has all of it at once
      * @param minReadyPercent the part of the endpoints of a site of which less being ready is taken for an error of whoever tells
+     * @param maxRemovalPercent the part of the replicas of which more vanishing at once is not believed at once where there are doubts
      */
     public record Behavior(
-            Tolerance tolerance, OptionalInt cooldownSeconds, Optional<SlowStart> slowStart, int minReadyPercent) {
+            Tolerance tolerance,
+            OptionalInt cooldownSeconds,
+            Optional<SlowStart> slowStart,
+            int minReadyPercent,
+            int maxRemovalPercent) {
+
+        private static final int HALF = 50;
 
         static final Behavior DEFAULT = new Behavior(new Tolerance(0.1, 0.02, 1), OptionalInt.empty());
 
         /** New replicas have their share at once, and readiness is believed. */
         public Behavior(Tolerance tolerance, OptionalInt cooldownSeconds) {
-            this(tolerance, cooldownSeconds, Optional.empty(), 0);
+            this(tolerance, cooldownSeconds, Optional.empty(), 0, HALF);
         }
 
         /** Until CoreDNS has read changed files. */
@@ -110,7 +117,12 @@ public record AdmittedPool(
         Duration cooldown(Duration longestTtl) {
             return cooldownSeconds.isPresent()
                     ? Duration.ofSeconds(cooldownSeconds.getAsInt())
-                    : longestTtl.plusSeconds(RELOAD_SECONDS);
+                    : inForceAfter(longestTtl);
+        }
+
+        /** How long it takes until a changed answer is the one that everybody has. */
+        static Duration inForceAfter(Duration longestTtl) {
+            return longestTtl.plusSeconds(RELOAD_SECONDS);
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.apportion.reconcile;
 
+import dev.apportion.load.RateQuery;
 import inet.ipaddr.IPAddress;
 import java.util.List;
 import java.util.Optional;
@@ -14,6 +15,7 @@ import java.util.Set;
  * @param sites the sites that may serve it; empty for all
  * @param home the site that is local to its clients; empty if it names none
  * @param keys the names below the service's host name that it consists of; empty if it is about the host name itself
+ * @param rateFrom the query that gives its rate; empty if none does
  */
 public record AdmittedStream(
         Ref ref,
@@ -22,7 +24,8 @@ public record AdmittedStream(
         double rate,
         Set<String> sites,
         Optional<String> home,
-        Optional<List<Key>> keys) {
+        Optional<List<Key>> keys,
+        Optional<RateQuery> rateFrom) {
 
     /**
      * A name of its own.
@@ -40,6 +43,6 @@ public record AdmittedStream(
 
     /** The same stream with other keys. */
     AdmittedStream withKeys(List<Key> other) {
-        return new AdmittedStream(ref, service, clients, rate, sites, home, Optional.of(other));
+        return new AdmittedStream(ref, service, clients, rate, sites, home, Optional.of(other), rateFrom);
     }
 }

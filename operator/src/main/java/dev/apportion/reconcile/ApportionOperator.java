@@ -11,6 +11,7 @@ import dev.apportion.health.HealthChecks;
 import dev.apportion.load.PodMetricsSource;
 import dev.apportion.load.PrometheusServer;
 import dev.apportion.load.PrometheusSource;
+import dev.apportion.load.Queries;
 import dev.apportion.load.Sampler;
 import dev.apportion.load.Scraper;
 import dev.apportion.load.Sources;
@@ -188,9 +189,20 @@ public final class ApportionOperator implements AutoCloseable {
                 new Sampler(
                         new Sources(scraper, new PodMetricsSource(client, clock), prometheus),
                         pool -> Signals.raise(signals.pools, List.of(Ref.parse(pool)))),
+                new Queries(prometheus::number, pool -> Signals.raise(signals.pools, List.of(Ref.parse(pool)))),
                 settings.scrapeNetworks(),
                 System::nanoTime);
-        this.desk = new Desk(new ClusterWorld(), signals, checks, leadership, meters, loads, clock);
+        this.audit = new WatchAudit(client);
+        this.desk = new Desk(
+                new ClusterWorld(),
+                signals,
+                checks,
+                leadership,
+                meters,
+                loads,
+                this::doubts,
+                settings.auditInterval(),
+                clock);
         this.configMaps = new NamedConfigMaps(client, desk::configMapChanged);
         desk.world().configMaps = configMaps;
         this.verifier = new Verifier(
@@ -203,7 +215,6 @@ public final class ApportionOperator implements AutoCloseable {
                 new ResolverProber.Timing(
                         settings.resolverInterval(), settings.verifyGrace(), settings.verifyGrace(), FORGETTING),
                 desk::heard);
-        this.audit = new WatchAudit(client);
         this.clockWatch = new ClockWatch(clock, System::nanoTime, jump -> {
             LOG.atWarn().addKeyValue("by", jump).log("The clock was set; looking at everything again");
             if (desk.isOpen()) {
@@ -241,6 +252,18 @@ public final class ApportionOperator implements AutoCloseable {
         register(new ReplicaPoolReconciler(desk, signals, statuses, writer));
         register(new TrafficServiceReconciler(desk, signals, verifier, prober, statuses, writer));
         register(new TrafficStreamReconciler(desk, signals, verifier, statuses, writer));
+    }
+
+    /** Why what the caches say of replicas may not be all. */
+    private Optional<String> doubts() {
+        if (leadership.silence().compareTo(leadership.duration().dividedBy(2)) > 0) {
+            return Optional.of("the API server does not answer");
+        }
+        return audit.hearings().entrySet().stream()
+                .filter(entry -> entry.getKey().startsWith("endpointslices")
+                        && !(entry.getValue() instanceof WatchAudit.Hearing.Well))
+                .map(entry -> "the watch of %s is not sure to tell all".formatted(entry.getKey()))
+                .findFirst();
     }
 
     private <P extends HasMetadata> void register(Reconciler<P> reconciler) {

@@ -7,8 +7,8 @@ import dev.apportion.api.TrafficStream;
 import dev.apportion.health.EndpointHealth;
 import dev.apportion.health.HealthChecks;
 import dev.apportion.health.Target;
+import dev.apportion.load.RateQuery;
 import dev.apportion.reconcile.ZoneStanding.Servers;
-import dev.apportion.records.Answer;
 import dev.apportion.records.Host;
 import dev.apportion.records.ZoneRecords;
 import dev.apportion.telemetry.Meters;
@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -28,6 +29,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -45,12 +47,6 @@ final class Desk {
 
     private static final double PERCENT = 100;
 
-    /** Clocks of different kinds may disagree by less than this. */
-    private static final Duration AFTER_COOLING = Duration.ofMillis(20);
-
-    /** How often it is looked whether measurements have settled. */
-    private static final Duration SETTLING_STEP = Duration.ofSeconds(5);
-
     private final Clock clock;
     private final ClusterWorld world;
     private final Signals signals;
@@ -58,20 +54,13 @@ final class Desk {
     private final Mandate mandate;
     private final Meters meters;
     private final Loads loads;
+    private final Supplier<Optional<String>> doubts;
+    private final Duration cycle;
     private final Admission.Memory memory = new Admission.Memory();
     private final AtomicLong version = new AtomicLong();
-    private final Map<Ref, PoolPlan> plans = new ConcurrentHashMap<>();
+    private final Map<Ref, Control> controls = new ConcurrentHashMap<>();
     private final Map<Ref, Object> planning = new ConcurrentHashMap<>();
     private final Map<Ref, PlanChange> changes = new ConcurrentHashMap<>();
-
-    /** When a pool was last seen to change, in nanoseconds of the monotonic clock. */
-    private final Map<Ref, Long> changed = new ConcurrentHashMap<>();
-
-    /** Pools of which something was published before this operator planned them. */
-    private final Set<Ref> inherited = ConcurrentHashMap.newKeySet();
-
-    /** Pools that were planned before it was known what is published of them. */
-    private final Set<Ref> provisional = ConcurrentHashMap.newKeySet();
 
     private final Map<Ref, ZoneStanding> standings = new ConcurrentHashMap<>();
     private final Map<Ref, Servers> servers = new ConcurrentHashMap<>();
@@ -98,6 +87,12 @@ final class Desk {
 
     private record Judgement(long version, Admission admission) {}
 
+    /**
+     * A desk that is not open yet.
+     *
+     * @param doubts why what is known of replicas may not be all; empty if nothing speaks for it
+     * @param cycle how long doubts are given to clear up
+     */
     Desk(
             ClusterWorld world,
             Signals signals,
@@ -105,7 +100,11 @@ final class Desk {
             Mandate mandate,
             Meters meters,
             Loads loads,
+            Supplier<Optional<String>> doubts,
+            Duration cycle,
             Clock clock) {
+        this.doubts = doubts;
+        this.cycle = cycle;
         this.checks = checks;
         this.meters = meters;
         this.loads = loads;
@@ -146,6 +145,7 @@ final class Desk {
     /** Called when this operator leads no more. */
     void shut() {
         open = false;
+        controls.replaceAll((pool, control) -> control.rested());
         loads.rest();
     }
 
@@ -175,18 +175,13 @@ final class Desk {
     PoolPlan plan(AdmittedPool pool) {
         Ref ref = pool.ref();
         synchronized (planning.computeIfAbsent(ref, key -> new Object())) {
-            Admission admission = admission();
-            PoolPlan before = provisional.contains(ref) ? null : plans.get(ref);
-            Past past = past(pool, admission, before);
-            Estimates.Judged judged =
-                    loads.look(pool, Members.of(pool, world), Demands.of(ref, admission), Optional.ofNullable(before));
-            PoolPlan plan = PoolPlanner.plan(pool, judged.members(), judged.demands(), past);
-            plans.put(ref, plan);
+            Control control = controls.getOrDefault(ref, Control.NEW);
+            Control next = control.next(see(pool, control));
+            controls.put(ref, next);
+            PoolPlan plan = next.plan().orElseThrow();
+            PoolPlan before = control.inForce().orElse(null);
             if (!plan.equals(before)) {
                 log(plan, before == null ? Level.DEBUG : Level.INFO);
-                if (plan.course().moved()) {
-                    changed.put(ref, System.nanoTime());
-                }
                 if (before != null && !plan.answers().equals(before.answers())) {
                     PlanChange change = PlanChange.between(before, plan, clock.instant());
                     changes.put(ref, change);
@@ -196,6 +191,77 @@ final class Desk {
             }
             return plan;
         }
+    }
+
+    /** Gathers what there is to know of a pool. */
+    private Control.Seen see(AdmittedPool pool, Control control) {
+        Admission admission = admission();
+        List<Member> members = Members.of(pool, world);
+        List<Demand> demands = Demands.of(pool.ref(), admission);
+        List<ZoneRecords> records = new ArrayList<>();
+        boolean unread = false;
+        if (!control.answersAll(demands)) {
+            for (Ref zone : admission.servicesSharing(pool.ref()).stream()
+                    .map(AdmittedService::zone)
+                    .collect(Collectors.toSet())) {
+                switch (admission.zone(zone).map(published).orElse(Published.NOTHING)) {
+                    case Published.Records(ZoneRecords found) -> records.add(found);
+                    case Published.Nothing nothing -> {}
+                    case Published.Unreadable unreadable -> unread = true;
+                }
+            }
+        }
+        return new Control.Seen(
+                pool,
+                members,
+                demands,
+                Demands.longestTtl(pool.ref(), admission),
+                Past.answers(records),
+                unread,
+                loads.follow(pool, members),
+                loads.rates(pool, queries(demands, admission)),
+                doubts.get().or(() -> missingSlices(pool, members, control)),
+                cycle,
+                System.nanoTime());
+    }
+
+    /** The queries that give rates, by {@link Demand#key()}. */
+    private static Map<String, RateQuery> queries(List<Demand> demands, Admission admission) {
+        Map<String, RateQuery> queries = new HashMap<>();
+        for (Demand demand : demands) {
+            Judged<AdmittedStream> stream = demand.stream().isEmpty()
+                    ? null
+                    : admission.streams().get(new Ref(demand.service().namespace(), demand.stream()));
+            if (stream != null) {
+                stream.value().flatMap(AdmittedStream::rateFrom).ifPresent(query -> queries.put(demand.key(), query));
+            }
+        }
+        return queries;
+    }
+
+    /** What counts of the rate that a stream's query gives; empty if it has none. */
+    Optional<Finding> rateOf(AdmittedStream stream) {
+        return stream.rateFrom()
+                .flatMap(query -> admission()
+                        .service(stream.service())
+                        .flatMap(service -> admission().pool(service.pool()))
+                        .map(pool -> Findings.rate(query, loads.rate(pool, query), Loads.staleAfter(pool))));
+    }
+
+    /** A Service whose endpoints are gone with the slices that listed them was deleted, or somebody made a mistake. */
+    private Optional<String> missingSlices(AdmittedPool pool, List<Member> members, Control control) {
+        Set<String> found = members.stream().map(Member::site).collect(Collectors.toSet());
+        Set<String> served =
+                control.removals().served().stream().map(Member::site).collect(Collectors.toSet());
+        return pool.sites().stream()
+                .filter(site -> served.contains(site.name()) && !found.contains(site.name()))
+                .flatMap(site -> site.source() instanceof AdmittedPool.Source.Service(String name, var publish)
+                        ? Stream.of(name)
+                        : Stream.empty())
+                .filter(name -> world.endpointSlices(new Ref(pool.ref().namespace(), name))
+                        .isEmpty())
+                .findFirst()
+                .map("no EndpointSlice belongs to the Service %s any more"::formatted);
     }
 
     /** Until it has been asked, an address stays as it was: in answers if it is in some. */
@@ -227,65 +293,10 @@ final class Desk {
         checks.check(pool, admitted.map(AdmittedPool::targets).orElse(Set.of()));
     }
 
-    private Past past(AdmittedPool pool, Admission admission, @Nullable PoolPlan before) {
-        Ref ref = pool.ref();
-        boolean complete = before != null
-                && before.streams().stream()
-                        .noneMatch(stream -> stream.answers().isEmpty())
-                && knows(before, Demands.of(ref, admission));
-        List<ZoneRecords> records = new ArrayList<>();
-        boolean unknown = false;
-        if (!complete) {
-            for (Ref zone : admission.servicesSharing(ref).stream()
-                    .map(AdmittedService::zone)
-                    .collect(Collectors.toSet())) {
-                switch (admission.zone(zone).map(published).orElse(Published.NOTHING)) {
-                    case Published.Records(ZoneRecords found) -> records.add(found);
-                    case Published.Nothing nothing -> {}
-                    case Published.Unreadable unreadable -> unknown = true;
-                }
-            }
-        }
-        if (unknown) {
-            provisional.add(ref);
-        } else {
-            provisional.remove(ref);
-        }
-        Map<String, List<Answer>> answers = Past.answers(records);
-        if (before == null
-                && pool.load().isPresent()
-                && Demands.of(ref, admission).stream().map(Demand::key).anyMatch(answers::containsKey)) {
-            inherited.add(ref);
-        }
-        boolean settling = inherited.contains(ref) && loads.isSettling(pool);
-        return new Past(
-                Optional.ofNullable(before),
-                answers,
-                !coolingFor(pool, admission).isZero(),
-                settling);
-    }
-
-    /** How long the last change of a pool is too recent yet for another one that can wait. */
-    private Duration coolingFor(AdmittedPool pool, Admission admission) {
-        Long since = changed.get(pool.ref());
-        if (since == null) {
-            return Duration.ZERO;
-        }
-        Duration left = pool.behavior()
-                .cooldown(Demands.longestTtl(pool.ref(), admission))
-                .minusNanos(System.nanoTime() - since);
-        return left.isNegative() ? Duration.ZERO : left;
-    }
-
     /** When a pool is to be planned again without anything else happening; empty if it need not. */
     Optional<Duration> again(AdmittedPool pool) {
-        Optional<PoolPlan> plan = known(pool.ref());
-        Optional<Duration> unfinished = plan.filter(found -> found.course().isUnfinished())
-                .map(found -> inherited.contains(pool.ref()) && loads.isSettling(pool)
-                        ? SETTLING_STEP
-                        : coolingFor(pool, admission()).plus(AFTER_COOLING));
-        return Stream.concat(unfinished.stream(), plan.flatMap(found -> Loads.nextStep(pool, found)).stream())
-                .min(Duration::compareTo);
+        return controls.getOrDefault(pool.ref(), Control.NEW)
+                .again(pool, Demands.longestTtl(pool.ref(), admission()), cycle, System.nanoTime());
     }
 
     private static void log(PoolPlan plan, Level level) {
@@ -320,20 +331,10 @@ final class Desk {
     Optional<PoolPlan> planned(Ref pool) {
         Admission admission = admission();
         return admission.pool(pool).map(admitted -> {
-            PoolPlan plan = plans.get(pool);
-            return plan != null
-                            && !provisional.contains(pool)
-                            && covers(plan, loads.withRates(pool, Demands.of(pool, admission)))
-                    ? plan
-                    : plan(admitted);
+            Control control = controls.getOrDefault(pool, Control.NEW);
+            List<Demand> demands = control.estimates().withRates(Demands.of(pool, admission));
+            return control.inForce().filter(plan -> covers(plan, demands)).orElseGet(() -> plan(admitted));
         });
-    }
-
-    /** Says whether a plan has all streams: what is published of others, such as keys whose list was away, is not in it. */
-    private static boolean knows(PoolPlan plan, List<Demand> demands) {
-        Set<String> planned =
-                plan.streams().stream().map(stream -> stream.demand().key()).collect(Collectors.toSet());
-        return demands.stream().map(Demand::key).allMatch(planned::contains);
     }
 
     private static boolean covers(PoolPlan plan, List<Demand> demands) {
@@ -344,7 +345,7 @@ final class Desk {
 
     /** The plan of a pool as it was last made. */
     Optional<PoolPlan> known(Ref pool) {
-        return Optional.ofNullable(plans.get(pool));
+        return controls.getOrDefault(pool, Control.NEW).plan();
     }
 
     /** The last change of a pool's plan that was seen; empty since the start until there is one. */
@@ -354,17 +355,15 @@ final class Desk {
 
     /** Called when a pool is not admitted: its plan stays, and nothing is measured for it. */
     void rest(Ref pool) {
+        controls.computeIfPresent(pool, (ref, control) -> control.rested());
         loads.forget(pool);
     }
 
     void forgetPlan(Ref pool) {
         checks.check(pool, Set.of());
-        plans.remove(pool);
+        controls.remove(pool);
         changes.remove(pool);
-        changed.remove(pool);
-        provisional.remove(pool);
         planning.remove(pool);
-        inherited.remove(pool);
         loads.forget(pool);
     }
 

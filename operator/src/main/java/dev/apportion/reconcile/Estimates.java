@@ -14,16 +14,14 @@ import java.util.OptionalDouble;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What is made of measurements: for each replica its sample and the capacity that it turns out to have, and for each stream
  * without a declared rate an estimate of it. Pure.
  *
- * <p>A replica's mean requests in flight are its rate times the time that a request takes (Little's law), so a replica that
- * has more of them for its rate than the others of its pool is slower than it was declared: one of more capacity serves more
- * requests at once, but none of them slower. The use of a resource goes with the rate over the capacity. Of rates and requests in flight the means count, exponentially weighted with a half-life of
- * {@link #HALF_LIFE}. The declared capacity is the prior: it counts as much as {@value #PRIOR} requests that were seen in flight.
- * Only proportions are learned: the capacities that were measured add up to what was declared of the same replicas.
+ * <p>Of capacities {@link Speeds} speaks. Of rates the means count, exponentially weighted, with a half-life as long as an answer
+ * is in force ({@link #halfLife}).
  *
  * <p>Rates of streams are estimated from the requests that each replica serves and the shares that each stream's answers
  * have of it: the expectation-maximisation for Poisson counts (Vardi, Journal of the American Statistical Association 91, 1996),
@@ -32,24 +30,31 @@ import java.util.stream.Stream;
  * <p>What differs from the last by less than {@link #DEAD_BAND} stays as it was, so that noise changes nothing.
  *
  * @param busy the means of each process, by its key
+ * @param speeds how fast the replicas turned out to be
  * @param adopted the samples and capacities that count, by the name of the replica
  * @param rates the estimated rates, by {@link Demand#key()}
  */
-record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<String, Double> rates) {
+record Estimates(Map<String, Busy> busy, Speeds speeds, Map<String, Adopted> adopted, Map<String, Double> rates) {
 
-    static final Estimates NONE = new Estimates(Map.of(), Map.of(), Map.of());
+    static final Estimates NONE = new Estimates(Map.of(), Speeds.NONE, Map.of(), Map.of());
 
-    /** The age at which a measurement counts half. */
+    /** The age at which a measurement counts half, at most. */
     static final Duration HALF_LIFE = Duration.ofSeconds(60);
+
+    /** A mean of fewer measurements is none. */
+    private static final int FEWEST = 3;
+
+    /** The load over what is borne from which on a replica is hot. */
+    private static final double HOT = 1;
+
+    /** Below this part of it one of the replicas has to be until not all are hot any more. */
+    private static final double COOLED = 0.9;
+
+    /** The default capacity of a process, which says how replicas compare and not what they bear, in requests/s. */
+    private static final double RELATIVE = 1;
 
     /** A change of less than this part changes nothing. */
     static final double DEAD_BAND = 0.05;
-
-    /** How many requests in flight have to be seen before they count as much as the declaration. */
-    static final double PRIOR = 10;
-
-    /** Nobody errs more than this about a capacity; a measurement that says so errs itself. */
-    static final double MOST_FACTOR = 4;
 
     /** Utilisation is counted in hundredths, which makes it as certain as so many requests in flight. */
     private static final double UTILISATION_UNITS = 100;
@@ -71,13 +76,14 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
      *
      * @param requests requests/s; empty where they are not measured
      * @param inFlight requests in flight, or the utilisation in hundredths; empty where neither is measured
+     * @param variance of the latter around their mean
      * @param weight how many measurements the means are worth
      * @param takenNanos when the last one was taken
      */
-    record Busy(OptionalDouble requests, OptionalDouble inFlight, double weight, long takenNanos) {
+    record Busy(OptionalDouble requests, OptionalDouble inFlight, double variance, double weight, long takenNanos) {
 
         static Busy of(Reading reading) {
-            return new Busy(reading.sample().requests(), inFlight(reading), 1, reading.takenNanos());
+            return new Busy(reading.sample().requests(), inFlight(reading), 0, 1, reading.takenNanos());
         }
 
         private static OptionalDouble inFlight(Reading reading) {
@@ -86,15 +92,19 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
                     : reading.sample().inFlight();
         }
 
-        Busy next(Reading reading) {
+        Busy next(Reading reading, Duration halfLife) {
             long elapsed = reading.takenNanos() - takenNanos;
             if (elapsed <= 0) {
                 return this;
             }
-            double kept = weight * Math.pow(2, -(double) elapsed / HALF_LIFE.toNanos());
+            double kept = weight * Math.pow(2, -(double) elapsed / halfLife.toNanos());
+            OptionalDouble value = inFlight(reading);
+            // West's update of a weighted variance.
+            double off = inFlight.isPresent() && value.isPresent() ? value.getAsDouble() - inFlight.getAsDouble() : 0;
             return new Busy(
                     mean(requests, reading.sample().requests(), kept),
-                    mean(inFlight, inFlight(reading), kept),
+                    mean(inFlight, value, kept),
+                    kept / (kept + 1) * (variance + off * off / (kept + 1)),
                     kept + 1,
                     reading.takenNanos());
         }
@@ -115,6 +125,19 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
      */
     record Adopted(Sample sample, double capacity, String because) {}
 
+    /**
+     * The age at which a measurement counts half: as long as a changed answer takes to be in force everywhere, because what was
+     * before tells of other shares, but of a few measurements at least, and of {@link #HALF_LIFE} at most.
+     *
+     * @param inForce how long a change takes, from one answer to all
+     * @param interval the time between two measurements
+     */
+    static Duration halfLife(Duration inForce, Duration interval) {
+        Duration few = interval.multipliedBy(FEWEST);
+        Duration longer = inForce.compareTo(few) > 0 ? inForce : few;
+        return longer.compareTo(HALF_LIFE) < 0 ? longer : HALF_LIFE;
+    }
+
     /** The result of one look at measurements. */
     record Judged(Estimates estimates, List<Member> members, List<Demand> demands) {}
 
@@ -123,6 +146,9 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
      *
      * @param loads what counts of each process, by {@link Member.Server}
      * @param counted says of the name of a replica whether it has waited long enough for its first measurement
+     * @param queried the rates that queries gave, by {@link Demand#key()}; empty where a query gave none that counts
+     * @param inForce how long a changed answer takes until everybody has it
+     * @param interval the time between two measurements
      * @param before the plan that is in force
      */
     Judged next(
@@ -130,7 +156,11 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
             List<Demand> demands,
             Function<Member.Server, Track.Load> loads,
             Function<Member, Boolean> counted,
+            Map<String, OptionalDouble> queried,
+            Duration inForce,
+            Duration interval,
             Optional<PoolPlan> before) {
+        Duration halfLife = halfLife(inForce, interval);
         Map<String, Busy> nextBusy = new HashMap<>();
         Map<String, Total> totals = new TreeMap<>();
         Map<String, Member.Load> from = new HashMap<>();
@@ -140,14 +170,15 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
             }
             Total total = new Total();
             for (Member.Server process : member.processes()) {
-                total.add(process, loads.apply(process), busy, nextBusy);
+                total.add(process, loads.apply(process), busy, nextBusy, halfLife);
             }
             from.put(member.name(), total.load(counted.apply(member)));
             if (total.measured > 0) {
                 totals.put(member.name(), total);
             }
         }
-        Map<String, Double> capacities = capacities(members, totals, before);
+        Speeds nextSpeeds = speeds.next(measured(members, totals, before), inForce);
+        boolean hot = allHot(members, totals, before);
         Map<String, Adopted> next = new HashMap<>();
         List<Member> judged = new ArrayList<>();
         for (Member member : members) {
@@ -159,20 +190,52 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
                 judged.add(member.measured(load, Sample.NONE, member.declared()));
             } else {
                 Adopted adopts = adopt(
-                        member,
-                        total,
-                        capacities.getOrDefault(member.name(), member.declared()),
-                        Optional.ofNullable(adopted.get(member.name())));
+                        member, total, nextSpeeds.of(member.name()), Optional.ofNullable(adopted.get(member.name())));
                 next.put(member.name(), adopts);
-                Member measured = member.measured(load, adopts.sample(), adopts.capacity());
-                judged.add(adopts.because().isEmpty() ? measured : measured.because(adopts.because()));
+                judged.add(hot ? hot(member, load, adopts.sample()) : with(member, load, adopts));
             }
         }
-        Map<String, Double> nextRates = rates(demands, totals, before);
+        Map<String, Double> nextRates = rates(demands, totals, queried, before);
         return new Judged(
-                new Estimates(nextBusy, next, nextRates),
+                new Estimates(nextBusy, nextSpeeds, next, nextRates),
                 List.copyOf(judged),
                 demands.stream().map(demand -> withRate(demand, nextRates)).toList());
+    }
+
+    /** Judges where replicas are not measured: the rates that queries gave are all that is known. */
+    Judged unmeasured(List<Member> members, List<Demand> demands, Map<String, OptionalDouble> queried) {
+        Map<String, Double> next = fromQueries(queried);
+        return new Judged(
+                new Estimates(Map.of(), Speeds.NONE, Map.of(), next),
+                List.copyOf(members),
+                demands.stream().map(demand -> withRate(demand, next)).toList());
+    }
+
+    private static Member with(Member member, Member.Load load, Adopted adopts) {
+        Member measured = member.measured(load, adopts.sample(), adopts.capacity());
+        return adopts.because().isEmpty() ? measured : measured.because(adopts.because());
+    }
+
+    private static Member hot(Member member, Member.Load load, Sample sample) {
+        return member.measured(
+                        new Member.Load.Hot(load instanceof Member.Load.Held(String reason) ? reason : ""),
+                        sample,
+                        member.declared())
+                .because("all replicas are hot: what is declared counts");
+    }
+
+    /**
+     * Whether every replica has all that it bears. Where all queues grow, their lengths tell of the past and no more of speed, so
+     * who follows them would chase the traffic around.
+     */
+    private static boolean allHot(List<Member> members, Map<String, Total> totals, Optional<PoolPlan> before) {
+        double from = before.filter(PoolPlan::isAllHot).isPresent() ? COOLED : HOT;
+        List<Member> ready = members.stream().filter(Member::isReady).toList();
+        return !ready.isEmpty()
+                && ready.stream().allMatch(member -> {
+                    Total total = totals.get(member.name());
+                    return total != null && total.heat(member) >= from;
+                });
     }
 
     /** The demands with the rates that were estimated last. */
@@ -188,30 +251,40 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
     /** What is known of all processes of one replica together. */
     private static final class Total {
 
-        private final List<Reading> readings = new ArrayList<>();
+        private final Map<String, Reading> readings = new TreeMap<>();
         private final List<Busy> means = new ArrayList<>();
         private final List<String> problems = new ArrayList<>();
         private int measured;
         private int all;
 
-        void add(Member.Server process, Track.Load load, Map<String, Busy> before, Map<String, Busy> next) {
+        void add(
+                Member.Server process,
+                Track.Load load,
+                Map<String, Busy> before,
+                Map<String, Busy> next,
+                Duration halfLife) {
             all++;
             switch (load) {
-                case Track.Load.Measured(Reading reading) -> add(process, reading, before, next);
+                case Track.Load.Measured(Reading reading) -> add(process, reading, before, next, halfLife);
                 case Track.Load.Held(Reading reading, String reason) -> {
-                    add(process, reading, before, next);
+                    add(process, reading, before, next, halfLife);
                     problems.add(reason);
                 }
                 case Track.Load.Missing(String reason) -> problems.add(reason);
             }
         }
 
-        private void add(Member.Server process, Reading reading, Map<String, Busy> before, Map<String, Busy> next) {
+        private void add(
+                Member.Server process,
+                Reading reading,
+                Map<String, Busy> before,
+                Map<String, Busy> next,
+                Duration halfLife) {
             String key = Loads.key(process);
             Busy known = before.get(key);
-            Busy mean = known == null ? Busy.of(reading) : known.next(reading);
+            Busy mean = known == null ? Busy.of(reading) : known.next(reading, halfLife);
             next.put(key, mean);
-            readings.add(reading);
+            readings.put(key, reading);
             means.add(mean);
             measured++;
         }
@@ -226,7 +299,7 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
 
         /** The sum over the processes; those that are silent count as the mean of the others. */
         private OptionalDouble sum(Function<Reading, OptionalDouble> quantity) {
-            return sum(readings.stream().map(quantity));
+            return sum(readings.values().stream().map(quantity));
         }
 
         private OptionalDouble sum(Stream<OptionalDouble> values) {
@@ -247,11 +320,16 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
         }
 
         boolean isUtilisation() {
-            return readings.getFirst().utilisation().isPresent();
+            return readings.values().iterator().next().utilisation().isPresent();
         }
 
-        double weight() {
-            return means.stream().mapToDouble(Busy::weight).average().orElse(0);
+        /** What it has over what it bears; zero where nobody has said what that is. */
+        double heat(Member member) {
+            if (isUtilisation()) {
+                return inFlight().orElse(0) / UTILISATION_UNITS / all;
+            }
+            boolean stated = member.declared() > RELATIVE * all;
+            return stated ? requests().orElse(0) / member.declared() : 0;
         }
 
         Sample sample() {
@@ -261,59 +339,35 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
                     sum(reading -> reading.sample().connections()),
                     sum(reading -> reading.sample().users()),
                     sum(reading -> reading.sample().uniqueUsers()),
-                    mean(readings.stream().map(reading -> reading.sample().loadAverage())));
+                    mean(readings.values().stream()
+                            .map(reading -> reading.sample().loadAverage())));
         }
     }
 
-    /** The capacities that follow from requests in flight or utilisation, by the names of the replicas that have them. */
-    private static Map<String, Double> capacities(
+    /** The replicas whose speed is measured. */
+    private static List<Speeds.Replica> measured(
             List<Member> members, Map<String, Total> totals, Optional<PoolPlan> before) {
         Map<String, Double> planned = new HashMap<>();
         before.ifPresent(plan -> plan.replicas()
                 .forEach(replica -> planned.put(
                         replica.member().name(),
                         replica.load() * replica.member().capacity())));
-        Map<String, Double> declared = new TreeMap<>();
-        Map<String, Double> rates = new HashMap<>();
-        double inFlight = 0;
-        double expected = 0;
+        List<Speeds.Replica> replicas = new ArrayList<>();
         for (Member member : members) {
             Total total = totals.get(member.name());
-            if (total == null || total.inFlight().isEmpty()) {
-                continue;
-            }
-            double rate = total.requests().orElse(planned.getOrDefault(member.name(), 0.0));
-            if (rate > 0) {
-                declared.put(member.name(), member.declared());
-                rates.put(member.name(), rate);
-                inFlight += total.inFlight().getAsDouble();
-                expected += total.isUtilisation() ? rate / member.declared() : rate;
+            if (total != null) {
+                replicas.add(new Speeds.Replica(
+                        member.name(),
+                        member.declared(),
+                        total.all,
+                        total.readings,
+                        planned.getOrDefault(member.name(), 0.0)));
             }
         }
-        Map<String, Double> estimates = new TreeMap<>();
-        double sumOfDeclared = 0;
-        double sumOfEstimates = 0;
-        double perLoad = expected > 0 ? inFlight / expected : 0;
-        for (Map.Entry<String, Double> entry : declared.entrySet()) {
-            Total total = totals.get(entry.getKey());
-            if (total == null) {
-                continue;
-            }
-            double rate = rates.getOrDefault(entry.getKey(), 0.0);
-            double usual = perLoad * (total.isUtilisation() ? rate / entry.getValue() : rate);
-            double seen = total.inFlight().orElse(0);
-            double factor = (usual * total.weight() + PRIOR) / (seen * total.weight() + PRIOR);
-            double estimate = entry.getValue() * Math.clamp(factor, 1 / MOST_FACTOR, MOST_FACTOR);
-            estimates.put(entry.getKey(), estimate);
-            sumOfDeclared += entry.getValue();
-            sumOfEstimates += estimate;
-        }
-        double scale = sumOfEstimates > 0 ? sumOfDeclared / sumOfEstimates : 1;
-        estimates.replaceAll((name, estimate) -> estimate * scale);
-        return estimates;
+        return replicas;
     }
 
-    private static Adopted adopt(Member member, Total total, double capacity, Optional<Adopted> before) {
+    private static Adopted adopt(Member member, Total total, Speeds.Speed speed, Optional<Adopted> before) {
         Sample sample = total.sample();
         Sample last = before.map(Adopted::sample).orElse(Sample.NONE);
         Sample steady = new Sample(
@@ -323,22 +377,17 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
                 steady(last.users(), sample.users()),
                 steady(last.uniqueUsers(), sample.uniqueUsers()),
                 steady(last.loadAverage(), sample.loadAverage()));
-        double reference = before.map(Adopted::capacity).orElse(member.declared());
-        if (within(reference, capacity)) {
-            return new Adopted(steady, reference, before.map(Adopted::because).orElse(""));
-        }
-        double adopts = rounded(capacity);
+        double capacity = rounded(member.declared() * speed.factor());
         return new Adopted(
                 steady,
-                adopts,
-                String.format(
-                        Locale.ROOT,
-                        "estimated %s of %s declared, from %.3g %s at %.3g requests/s",
-                        Statuses.decimal(adopts),
-                        Statuses.decimal(member.declared()),
-                        total.inFlight().orElse(0),
-                        total.isUtilisation() ? "% used" : "in flight",
-                        total.requests().orElse(0)));
+                speed.factor() == 1 ? member.declared() : capacity,
+                speed.factor() == 1
+                        ? ""
+                        : "estimated %s of %s declared, from %s"
+                                .formatted(
+                                        Statuses.decimal(capacity),
+                                        Statuses.decimal(member.declared()),
+                                        speed.because().isEmpty() ? "what others have in flight" : speed.because()));
     }
 
     private static OptionalDouble steady(OptionalDouble last, OptionalDouble now) {
@@ -352,17 +401,29 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
     }
 
     /** Three digits are more than any measurement is good for. */
-    private static double rounded(double value) {
+    static double rounded(double value) {
         return value == 0 ? 0 : Double.parseDouble(String.format(Locale.ROOT, "%.2e", value));
     }
 
-    private Map<String, Double> rates(List<Demand> demands, Map<String, Total> totals, Optional<PoolPlan> before) {
+    private Map<String, Double> rates(
+            List<Demand> demands,
+            Map<String, Total> totals,
+            Map<String, OptionalDouble> queried,
+            Optional<PoolPlan> before) {
         Map<String, Double> requests = new TreeMap<>();
         totals.forEach((name, total) -> total.requests().ifPresent(rate -> requests.put(name, rate)));
-        List<Demand> unknown =
-                demands.stream().filter(demand -> !demand.declared()).toList();
+        Map<String, Double> known = fromQueries(queried);
+        List<Demand> unknown = demands.stream()
+                .filter(demand -> !demand.declared() && !known.containsKey(demand.key()))
+                .toList();
         if (requests.isEmpty() || unknown.isEmpty() || before.isEmpty()) {
-            return rates;
+            for (Demand demand : unknown) {
+                Double last = rates.get(demand.key());
+                if (last != null && !queried.containsKey(demand.key())) {
+                    known.put(demand.key(), last);
+                }
+            }
+            return known;
         }
         Map<String, Map<String, Double>> shares = new HashMap<>();
         before.get().streams().forEach(stream -> shares.put(stream.demand().key(), stream.given()));
@@ -371,19 +432,32 @@ record Estimates(Map<String, Busy> busy, Map<String, Adopted> adopted, Map<Strin
         for (Demand demand : demands) {
             estimate.put(
                     demand.key(),
-                    demand.declared() ? demand.rate() : rates.getOrDefault(demand.key(), sum / unknown.size()));
+                    demand.declared()
+                            ? demand.rate()
+                            : known.getOrDefault(demand.key(), rates.getOrDefault(demand.key(), sum / unknown.size())));
         }
         for (int round = 0; round < ROUNDS; round++) {
             maximise(estimate, unknown, shares, requests);
         }
         double tail = tail(estimate, unknown, shares, requests);
-        Map<String, Double> next = new TreeMap<>();
+        Map<String, Double> next = new TreeMap<>(known);
         for (Demand demand : unknown) {
-            double now = Math.max(LEAST_RATE, tail * estimate.getOrDefault(demand.key(), 0.0));
-            Double last = rates.get(demand.key());
-            next.put(demand.key(), last != null && within(last, now) ? last : rounded(now));
+            double now = tail * estimate.getOrDefault(demand.key(), 0.0);
+            next.put(demand.key(), adopted(rates.get(demand.key()), now));
         }
         return next;
+    }
+
+    private Map<String, Double> fromQueries(Map<String, OptionalDouble> queried) {
+        Map<String, Double> known = new TreeMap<>();
+        queried.forEach((stream, rate) -> rate.ifPresent(now -> known.put(stream, adopted(rates.get(stream), now))));
+        return known;
+    }
+
+    /** A rate that differs by noise only stays what it was. */
+    private static double adopted(@Nullable Double last, double now) {
+        double rate = Math.max(LEAST_RATE, now);
+        return last != null && within(last, rate) ? last : rounded(rate);
     }
 
     /** Requests where no answer sends anybody come from earlier answers: the factor by which they make the rates greater. */

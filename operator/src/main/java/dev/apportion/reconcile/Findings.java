@@ -2,12 +2,15 @@ package dev.apportion.reconcile;
 
 import dev.apportion.api.ReplicaPoolSpec;
 import dev.apportion.dns.wire.Verdict;
+import dev.apportion.load.Rate;
+import dev.apportion.load.RateQuery;
 import dev.apportion.load.Track;
 import dev.apportion.reconcile.ZoneStanding.Servers;
 import dev.apportion.reconcile.ZoneStanding.Verified;
 import dev.apportion.reconcile.ZoneStanding.Write;
 import dev.apportion.records.Answers;
 import dev.apportion.records.Host;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -70,6 +73,12 @@ final class Findings {
             switch (member.load()) {
                 case Member.Load.Declared nothing -> {}
                 case Member.Load.Measured now -> {}
+                case Member.Load.Hot(String why) -> {
+                    if (!why.isEmpty()) {
+                        held.add(member.name());
+                        reason = reason.isEmpty() ? why : reason;
+                    }
+                }
                 case Member.Load.Held(String why) -> {
                     held.add(member.name());
                     reason = reason.isEmpty() ? why : reason;
@@ -109,6 +118,32 @@ final class Findings {
                             .formatted(listed(held), load.staleAfter().toSeconds(), reason));
         }
         return Finding.yes(Finding.LOAD_AVAILABLE, "Measured", "all %d ready replicas are measured".formatted(ready));
+    }
+
+    /** {@code LoadAvailable} of a stream whose rate a query gives. */
+    static Finding rate(RateQuery query, Rate.Standing standing, Duration staleAfter) {
+        return switch (standing) {
+            case Rate.Standing.Known known ->
+                Finding.yes(
+                        Finding.LOAD_AVAILABLE,
+                        "Measured",
+                        "the query to the Prometheus source \"%s\" gives the rate".formatted(query.source()));
+            case Rate.Standing.Held(double rate, String reason) ->
+                Finding.yes(
+                        Finding.LOAD_AVAILABLE,
+                        "Holding",
+                        "the last rate counts on until it is %d s old: %s".formatted(staleAfter.toSeconds(), reason));
+            case Rate.Standing.Missing(String reason) ->
+                reason.equals(Rate.NEW.problem())
+                        ? Finding.unknown(
+                                Finding.LOAD_AVAILABLE, PENDING, "the query is being asked for the first time")
+                        : Finding.no(
+                                Finding.LOAD_AVAILABLE,
+                                "NoSamples",
+                                "there is no rate that counts, so it is estimated from the requests of the replicas"
+                                        + " where these are measured: "
+                                        + reason);
+        };
     }
 
     /** {@code ResolvedRefs} of a pool one of whose Services is missing, or cannot be reached as the pool says. */
@@ -185,6 +220,17 @@ final class Findings {
         }
         if (plan.streams().isEmpty()) {
             return Finding.yes(Finding.ALLOCATED, "NoStreams", "no accepted TrafficService refers to the pool");
+        }
+        if (plan.held().isPresent()) {
+            return Finding.yes(Finding.ALLOCATED, "RemovalHeld", plan.held().get() + course(plan));
+        }
+        if (plan.isAllHot()) {
+            return Finding.yes(
+                    Finding.ALLOCATED,
+                    "AllHot",
+                    "each of %d ready replicas has all that it bears, or more: shares follow what is declared, not what is measured; maybe add replicas"
+                                    .formatted(ready)
+                            + course(plan));
         }
         List<String> unused = plan.unused();
         if (!unused.isEmpty()) {

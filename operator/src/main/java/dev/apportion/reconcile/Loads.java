@@ -2,32 +2,41 @@ package dev.apportion.reconcile;
 
 import dev.apportion.load.Assignment;
 import dev.apportion.load.Method;
+import dev.apportion.load.Queries;
+import dev.apportion.load.Rate;
+import dev.apportion.load.RateQuery;
 import dev.apportion.load.Sampler;
 import dev.apportion.load.Target;
+import dev.apportion.load.Track;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 
-/** What is measured of the replicas of all pools. It has what they ask for measured, and keeps what was made of it. */
+/** Has the replicas of all pools measured as they ask for. */
 final class Loads implements AutoCloseable {
 
+    /** How rates are asked for where the pool says nothing of measuring. */
+    private static final Duration INTERVAL = Duration.ofSeconds(10);
+
+    private static final Duration STALE_AFTER = Duration.ofSeconds(60);
+
     private final Sampler sampler;
+    private final Queries queries;
     private final ScrapeNetworks networks;
     private final LongSupplier nanoTime;
-    private final Map<Ref, Estimates> estimates = new ConcurrentHashMap<>();
-    private final Map<Ref, Newcomers> newcomers = new ConcurrentHashMap<>();
+    private final Set<Ref> followed = ConcurrentHashMap.newKeySet();
 
-    /** Since when a pool is measured, in nanoseconds of the monotonic clock. */
-    private final Map<Ref, Long> since = new ConcurrentHashMap<>();
-
-    Loads(Sampler sampler, ScrapeNetworks networks, LongSupplier nanoTime) {
+    Loads(Sampler sampler, Queries queries, ScrapeNetworks networks, LongSupplier nanoTime) {
         this.sampler = sampler;
+        this.queries = queries;
         this.networks = networks;
         this.nanoTime = nanoTime;
     }
@@ -38,83 +47,69 @@ final class Loads implements AutoCloseable {
     }
 
     /**
-     * Has a pool measured as it asks for, and judges what is known by now.
+     * Has the replicas of a pool measured as it asks for from now on.
      *
-     * @param before the plan that is in force
+     * @return what counts of each process now
      */
-    Estimates.Judged look(AdmittedPool pool, List<Member> found, List<Demand> demands, Optional<PoolPlan> before) {
+    Function<Member.Server, Track.Load> follow(AdmittedPool pool, List<Member> members) {
         Ref ref = pool.ref();
-        long now = nanoTime.getAsLong();
-        Newcomers serving = newcomers.getOrDefault(ref, Newcomers.UNSEEN).next(found, now);
-        newcomers.put(ref, serving);
-        List<Member> members = found.stream()
-                .map(member -> pool.behavior()
-                        .slowStart()
-                        .filter(ramp -> member.isReady())
-                        .map(ramp -> ramp.part(serving.age(member, now)))
-                        .filter(part -> part < 1)
-                        .map(member::warm)
-                        .orElse(member))
-                .toList();
         if (pool.load().isEmpty()) {
-            stop(ref);
-            return new Estimates.Judged(Estimates.NONE, members, demands);
+            sampler.forget(ref.toString());
+            return process -> new Track.Load.Missing("nothing is measured");
         }
         AdmittedPool.Load load = pool.load().get();
-        since.putIfAbsent(ref, now);
+        followed.add(ref);
         sampler.follow(
                 ref.toString(), new Assignment(method(pool, load.from()), load.interval(), targets(load, members)));
         Sampler.Standing standing = sampler.standing(ref.toString());
-        Estimates.Judged judged = estimates
-                .getOrDefault(ref, Estimates.NONE)
-                .next(
-                        members,
-                        demands,
-                        process -> standing.track(target(load, process)).at(now, load.staleAfter()),
-                        member -> serving.age(member, now).compareTo(load.staleAfter()) >= 0,
-                        before);
-        estimates.put(ref, judged.estimates());
-        return judged;
-    }
-
-    /** The demands of a pool with the rates that were estimated last. */
-    List<Demand> withRates(Ref pool, List<Demand> demands) {
-        return estimates.getOrDefault(pool, Estimates.NONE).withRates(demands);
+        long now = nanoTime.getAsLong();
+        return process -> standing.track(target(load, process)).at(now, load.staleAfter());
     }
 
     /**
-     * Whether a pool is measured for too short a time for what is published to be judged by it. That of the operator that was
-     * there before rests on longer experience.
+     * Has queries for the rates of a pool's streams asked from now on.
+     *
+     * @return the rate that each query gave, by the keys of these; empty where it gave none that counts
      */
-    boolean isSettling(AdmittedPool pool) {
-        Long first = since.get(pool.ref());
-        return pool.load().isPresent()
-                && (first == null || nanoTime.getAsLong() - first < Estimates.HALF_LIFE.toNanos());
+    <K> Map<K, OptionalDouble> rates(AdmittedPool pool, Map<K, RateQuery> wanted) {
+        if (!wanted.isEmpty()) {
+            followed.add(pool.ref());
+        }
+        queries.follow(
+                pool.ref().toString(),
+                Set.copyOf(wanted.values()),
+                pool.load().map(AdmittedPool.Load::interval).orElse(INTERVAL));
+        Map<K, OptionalDouble> rates = new HashMap<>();
+        wanted.forEach((key, query) -> rates.put(
+                key,
+                switch (rate(pool, query)) {
+                    case Rate.Standing.Known(double rate) -> OptionalDouble.of(rate);
+                    case Rate.Standing.Held(double rate, String reason) -> OptionalDouble.of(rate);
+                    case Rate.Standing.Missing missing -> OptionalDouble.empty();
+                }));
+        return rates;
     }
 
-    /** How soon a pool whose replicas warm up is to be planned again; empty if none does. */
-    static Optional<Duration> nextStep(AdmittedPool pool, PoolPlan plan) {
-        return plan.warming() == 0
-                ? Optional.empty()
-                : pool.behavior().slowStart().map(AdmittedPool.SlowStart::step);
+    /** What counts of a query's rate now. */
+    Rate.Standing rate(AdmittedPool pool, RateQuery query) {
+        return queries.rate(pool.ref().toString(), query).at(nanoTime.getAsLong(), staleAfter(pool));
     }
 
+    /** The age from which what was measured of a pool does not count. */
+    static Duration staleAfter(AdmittedPool pool) {
+        return pool.load().map(AdmittedPool.Load::staleAfter).orElse(STALE_AFTER);
+    }
+
+    /** Has a pool measured no more. */
     void forget(Ref pool) {
-        stop(pool);
-        newcomers.remove(pool);
-    }
-
-    private void stop(Ref pool) {
         sampler.forget(pool.toString());
-        estimates.remove(pool);
-        since.remove(pool);
+        queries.forget(pool.toString());
+        followed.remove(pool);
     }
 
     /** Called when this operator leads no more. */
     void rest() {
-        Set<Ref> all = new HashSet<>(since.keySet());
-        all.addAll(newcomers.keySet());
-        all.forEach(this::forget);
+        Set.copyOf(followed).forEach(this::forget);
     }
 
     private static Method method(AdmittedPool pool, AdmittedPool.From from) {
@@ -162,5 +157,6 @@ final class Loads implements AutoCloseable {
     @Override
     public void close() {
         sampler.close();
+        queries.close();
     }
 }

@@ -105,6 +105,13 @@ public record Member(
         record Held(String reason) implements Load {}
 
         /**
+         * Measured, but every replica of the pool has all that it bears, so that capacity decides alone.
+         *
+         * @param held why an earlier measurement counts on; empty if it is a new one
+         */
+        record Hot(String held) implements Load {}
+
+        /**
          * There is no measurement that counts.
          *
          * @param counted whether a replica that has no share yet has waited long enough for its first measurement
@@ -197,6 +204,7 @@ public record Member(
             case Load.Declared declared -> measured.equals(Sample.NONE);
             case Load.Measured known -> false;
             case Load.Held known -> false;
+            case Load.Hot known -> false;
             case Load.Missing missing -> true;
         };
     }

@@ -17,18 +17,24 @@ import java.util.Optional;
  * @param published what DNS says of each stream, by {@link Demand#key()}; counts for the streams that the plan says nothing of
  * @param cooling whether the last change is too recent for another one that can wait
  * @param settling whether what was published before a start rests on measurements that have to be made anew
+ * @param held why replicas that vanished are still among them; empty if none is
  */
-public record Past(Optional<PoolPlan> plan, Map<String, List<Answer>> published, boolean cooling, boolean settling) {
+public record Past(
+        Optional<PoolPlan> plan,
+        Map<String, List<Answer>> published,
+        boolean cooling,
+        boolean settling,
+        Optional<String> held) {
 
     /** Nothing was planned or published before. */
-    public static final Past NONE = new Past(Optional.empty(), Map.of(), false, false);
+    public static final Past NONE = new Past(Optional.empty(), Map.of(), false);
 
     public Past {
         published = Map.copyOf(published);
     }
 
     public Past(Optional<PoolPlan> plan, Map<String, List<Answer>> published, boolean cooling) {
-        this(plan, published, cooling, false);
+        this(plan, published, cooling, false, Optional.empty());
     }
 
     /** The answers in records, by the service and the stream that they belong to. */

@@ -86,7 +86,8 @@ final class PoolAdmission {
                                 Duration.ofSeconds(ramp.windowSeconds()),
                                 ramp.minPercent() / PERCENT,
                                 ramp.aggression().value())),
-                behavior.minReadyPercent());
+                behavior.minReadyPercent(),
+                behavior.maxRemovalPercent());
     }
 
     private static Optional<AdmittedPool.Load> load(ReplicaPoolSpec.Load load) {

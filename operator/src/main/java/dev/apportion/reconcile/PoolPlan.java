@@ -23,6 +23,7 @@ import java.util.stream.Collectors;
  * @param streams every stream of its services, by service and name
  * @param basis the pool's specification that it follows from
  * @param course what became of the allocation that was in force
+ * @param held why replicas that vanished are in it; empty if none is
  */
 public record PoolPlan(
         Ref pool,
@@ -35,7 +36,8 @@ public record PoolPlan(
         List<Replica> replicas,
         List<Stream> streams,
         AdmittedPool basis,
-        Course course) {
+        Course course,
+        Optional<String> held) {
 
     public PoolPlan {
         replicas = List.copyOf(replicas);
@@ -150,6 +152,13 @@ public record PoolPlan(
                 .map(Replica::member)
                 .filter(member -> member.isReady() && member.isWarming())
                 .count();
+    }
+
+    /** Whether every ready replica has all that it bears, as far as that was measured. */
+    boolean isAllHot() {
+        List<Member> ready =
+                replicas.stream().map(Replica::member).filter(Member::isReady).toList();
+        return !ready.isEmpty() && ready.stream().allMatch(member -> member.load() instanceof Member.Load.Hot);
     }
 
     /** Whether the load of some ready replica is known. */

@@ -8,6 +8,7 @@ import dev.apportion.allocation.LeastChange;
 import dev.apportion.allocation.Occasion;
 import dev.apportion.allocation.Problem;
 import dev.apportion.allocation.Resolution;
+import dev.apportion.allocation.Sample;
 import dev.apportion.records.Answer;
 import dev.apportion.records.Answers;
 import inet.ipaddr.IPAddress;
@@ -71,7 +72,7 @@ public final class PoolPlanner {
         List<Demand> ordered =
                 demands.stream().sorted(Comparator.comparing(Demand::key)).toList();
         Optional<PoolPlan> before = past.plan();
-        if (before.isPresent() && isUpToDate(before.get(), pool, all, ordered)) {
+        if (before.isPresent() && isUpToDate(before.get(), pool, all, ordered, past)) {
             return before.get();
         }
         Set<String> readySites = ready.stream().map(Member::site).collect(Collectors.toSet());
@@ -82,7 +83,7 @@ public final class PoolPlanner {
                                 member.site(),
                                 member.capacity(),
                                 member.concurrency(),
-                                member.measured()))
+                                member.load() instanceof Member.Load.Hot ? Sample.NONE : member.measured()))
                         .toList(),
                 ordered.stream()
                         .map(demand -> new Problem.Stream(
@@ -134,7 +135,8 @@ public final class PoolPlanner {
                 rows(all, ready, problem, allocation, assessment),
                 streams,
                 pool,
-                course(change, occasion, past, standing, streams));
+                course(change, occasion, past, standing, streams),
+                past.held());
     }
 
     private static Map<String, Double> shares(List<Member> ready, List<Allocation.Piece> pieces) {
@@ -142,8 +144,10 @@ public final class PoolPlanner {
                 .collect(Collectors.toMap(piece -> ready.get(piece.replica()).name(), Allocation.Piece::share));
     }
 
-    private static boolean isUpToDate(PoolPlan plan, AdmittedPool pool, List<Member> members, List<Demand> demands) {
+    private static boolean isUpToDate(
+            PoolPlan plan, AdmittedPool pool, List<Member> members, List<Demand> demands, Past past) {
         return !plan.course().isUnfinished()
+                && plan.held().equals(past.held())
                 && plan.basis().equals(pool)
                 && plan.replicas().stream()
                         .map(PoolPlan.Replica::member)

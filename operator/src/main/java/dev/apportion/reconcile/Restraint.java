@@ -48,6 +48,7 @@ final class Restraint {
         return switch (member.load()) {
             case Member.Load.Measured now -> true;
             case Member.Load.Held earlier -> true;
+            case Member.Load.Hot all -> true;
             case Member.Load.Declared nothing -> false;
             case Member.Load.Missing nothing -> false;
         };

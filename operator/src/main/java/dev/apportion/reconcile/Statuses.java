@@ -213,6 +213,7 @@ final class Statuses {
             case Member.Load.Declared fixed -> texts.isEmpty() ? null : values + "; a fixed sample";
             case Member.Load.Measured now -> texts.isEmpty() ? null : values;
             case Member.Load.Held(String reason) -> values + "; held, because of " + reason;
+            case Member.Load.Hot(String reason) -> reason.isEmpty() ? values : values + "; held, because of " + reason;
             case Member.Load.Missing(String reason, boolean counted) -> "nothing: " + reason;
         };
     }
@@ -250,17 +251,23 @@ final class Statuses {
                 answers(part, ""));
     }
 
-    /** What is known of a stream; it is ready when its service is. */
+    /**
+     * What is known of a stream; it is ready when its service is.
+     *
+     * @param measured what is known of its rate; empty if no query gives it
+     */
     TrafficStreamStatus stream(
             TrafficStream stream,
             Judged<AdmittedStream> judged,
             Optional<PoolPlan> plan,
             Optional<ZoneStanding.Part> part,
             Servers servers,
-            Optional<Verified> verified) {
+            Optional<Verified> verified,
+            Optional<Finding> measured) {
         List<Condition> before =
                 stream.getStatus() == null ? List.of() : stream.getStatus().conditions();
         List<Finding> findings = served(judged, part, servers, verified, before, generation(stream));
+        measured.ifPresent(findings::add);
         String name = stream.getMetadata().getName();
         return new TrafficStreamStatus(
                 generation(stream),

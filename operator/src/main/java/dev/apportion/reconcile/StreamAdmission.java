@@ -3,6 +3,7 @@ package dev.apportion.reconcile;
 import dev.apportion.api.TrafficStream;
 import dev.apportion.api.TrafficStreamSpec;
 import dev.apportion.dns.externaldns.Dialect;
+import dev.apportion.load.RateQuery;
 import dev.apportion.records.Addresses;
 import dev.apportion.records.Parsed;
 import inet.ipaddr.IPAddress;
@@ -64,10 +65,6 @@ final class StreamAdmission {
         if (spec == null) {
             return Judged.rejected("Unreadable", Admission.unreadable(stream));
         }
-        if (spec.rateFrom() != null) {
-            return Judged.rejected(
-                    "NotImplemented", "spec.rateFrom is not implemented in this version; maybe state a rate for now");
-        }
         if (spec.keys() != null && spec.clients() != null) {
             return Judged.rejected(
                     "InvalidSpec",
@@ -111,7 +108,10 @@ final class StreamAdmission {
                 spec.rate() == null ? 0 : spec.rate().value(),
                 Set.copyOf(spec.sites()),
                 Optional.ofNullable(spec.home()),
-                Optional.empty());
+                Optional.empty(),
+                Optional.ofNullable(spec.rateFrom())
+                        .map(from -> new RateQuery(
+                                from.prometheus().source(), from.prometheus().query())));
         Optional<AdmittedPool> pool = pools.apply(service.value().get().pool());
         Optional<String> unknown = pool.flatMap(found -> unknownSite(spec, found));
         return unknown.map(site -> Judged.admittedUnresolved(

@@ -71,7 +71,8 @@ final class TrafficStreamReconciler implements Reconciler<TrafficStream> {
                 zone.flatMap(desk::standing)
                         .flatMap(standing -> standing.part(service.orElseThrow().ref())),
                 zone.map(desk::servers).orElse(ZoneStanding.Servers.NONE),
-                zone.flatMap(verifier::result));
+                zone.flatMap(verifier::result),
+                judged.value().flatMap(desk::rateOf));
         return writer.write(stream, new TrafficStream(), status);
     }
 }

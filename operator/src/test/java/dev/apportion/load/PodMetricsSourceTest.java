@@ -14,17 +14,21 @@ import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Against an HTTP server that answers as the metrics API of a cluster does. */
 class PodMetricsSourceTest {
@@ -149,6 +153,68 @@ class PodMetricsSourceTest {
         metrics("200m", timestamp);
 
         assertThat(read(source(), resource, uid)).isEqualTo(new Readout.Failed(reason));
+    }
+
+    /** A clock that is off by some seconds. */
+    private static Clock clock(AtomicLong second, AtomicLong off) {
+        return new Clock() {
+            @Override
+            public Instant instant() {
+                return NOW.plusSeconds(second.get() + off.get());
+            }
+
+            @Override
+            public ZoneOffset getZone() {
+                return ZoneOffset.UTC;
+            }
+
+            @Override
+            public Clock withZone(ZoneId zone) {
+                return this;
+            }
+        };
+    }
+
+    /** The clock of this machine is set; that of the cluster goes on. */
+    @ParameterizedTest
+    @ValueSource(longs = {-5, -3600, 3600})
+    void whereTheClockIsSetMeasuringGoesOn(long jump) {
+        AtomicLong second = new AtomicLong();
+        AtomicLong off = new AtomicLong();
+        Clock clock = clock(second, off);
+        PodMetricsSource source = new PodMetricsSource(client, clock, () -> TimeUnit.SECONDS.toNanos(second.get()));
+        Track track = Track.NEW;
+        for (; second.get() <= 600; second.addAndGet(15)) {
+            off.set(second.get() >= 300 ? jump : 0);
+            metrics("200m", NOW.plusSeconds(second.get() - 5).toString());
+            track = track.next(read(source, "cpu", "uid-0"), new Method.PodMetrics("web", "cpu").series());
+
+            assertThat(track.at(TimeUnit.SECONDS.toNanos(second.get()), Duration.ofSeconds(60)))
+                    .as("at %s", second)
+                    .isInstanceOfSatisfying(
+                            Track.Load.Measured.class,
+                            load -> assertThat(load.reading().takenNanos())
+                                    .isEqualTo(TimeUnit.SECONDS.toNanos(second.get() - 5)));
+        }
+    }
+
+    /** It was wrong when it was first read, and is right now. */
+    @ParameterizedTest
+    @ValueSource(longs = {-3600, 3600})
+    void aClockThatIsPutRightIsBelieved(long wrong) {
+        AtomicLong off = new AtomicLong(wrong);
+        AtomicLong second = new AtomicLong();
+        PodMetricsSource source =
+                new PodMetricsSource(client, clock(second, off), () -> TimeUnit.SECONDS.toNanos(second.get()));
+        read(source, "cpu", "uid-0");
+        off.set(0);
+        second.set(15);
+        metrics("200m", NOW.plusSeconds(10).toString());
+
+        assertThat(read(source, "cpu", "uid-0"))
+                .isInstanceOfSatisfying(
+                        Readout.Values.class,
+                        values -> assertThat(values.takenNanos()).isEqualTo(TimeUnit.SECONDS.toNanos(10)));
     }
 
     @Test

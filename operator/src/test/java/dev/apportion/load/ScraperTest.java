@@ -16,8 +16,10 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
+import java.util.stream.Collectors;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -105,6 +107,24 @@ class ScraperTest {
             case Readout.Failed(String reason) -> throw new AssertionError(reason);
             case Readout.Values values -> values.values();
         };
+    }
+
+    @Test
+    void whoScrapesNothingHasNoThread() throws InterruptedException {
+        Set<Thread> before = clients();
+        assertThat(new Scraper()).isNotNull();
+        assertThat(clients()).isEqualTo(before);
+
+        answer(exchange -> send(exchange, "in_flight 3\n"));
+        read();
+        assertThat(clients()).isNotEqualTo(before);
+    }
+
+    /** The threads of HTTP clients. */
+    private static Set<Thread> clients() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("HttpClient-"))
+                .collect(Collectors.toSet());
     }
 
     @Test

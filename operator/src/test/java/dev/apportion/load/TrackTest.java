@@ -14,6 +14,7 @@ import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class TrackTest {
 
@@ -121,6 +122,40 @@ class TrackTest {
 
         assertThat(at(track, 59)).isInstanceOf(Load.Measured.class);
         assertThat(at(track, 61)).isInstanceOf(Load.Missing.class);
+    }
+
+    /** A process, or a Prometheus server, whose clock is set while its counter goes on at 10 requests/s. */
+    @ParameterizedTest
+    @ValueSource(longs = {-5, -3600, 3600})
+    void whereTheClockOfTheSourceIsSetRatesGoOn(long jump) {
+        Track track = Track.NEW;
+        for (int second = 0; second <= 600; second += 10) {
+            long stamp = second * 1000L + (second >= 300 ? jump * 1000 : 0);
+            track = track.next(
+                    new Readout.Values(Map.of(Quantity.REQUESTS, second * 10.0), nanos(second), stamp), COUNTER);
+            Load load = at(track, second);
+            if (second > 0) {
+                // The last rate may hold for a while; there is never a wrong one.
+                assertThat(requests(load)).as("at %d", second).isBetween(6.6, 20.0);
+            }
+            if (second > 330) {
+                assertThat(load).as("at %d", second).isInstanceOf(Load.Measured.class);
+                assertThat(requests(load)).isEqualTo(10);
+            }
+        }
+    }
+
+    /** Two servers of which one lags behind, asked by turns. */
+    @Test
+    void whoAlternatesIsNoClockThatWasSet() {
+        Track track = Track.NEW;
+        for (int second = 0; second <= 100; second += 10) {
+            int told = second % 20 == 0 ? second : second - 15;
+            track = track.next(
+                    new Readout.Values(Map.of(Quantity.REQUESTS, told * 10.0), nanos(told), told * 1000L), COUNTER);
+        }
+
+        assertThat(requests(at(track, 100))).isEqualTo(10);
     }
 
     @Test

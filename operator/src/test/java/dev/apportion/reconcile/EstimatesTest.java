@@ -121,6 +121,9 @@ class EstimatesTest {
                 demands,
                 process -> loads.getOrDefault(process.name(), new Track.Load.Missing("no connection")),
                 member -> false,
+                Map.of(),
+                Duration.ofSeconds(60),
+                Duration.ofSeconds(10),
                 before);
         estimates = judged.estimates();
         return judged;
@@ -147,7 +150,7 @@ class EstimatesTest {
 
         double fast = judged.members().getFirst().capacity();
         double slow = judged.members().getLast().capacity();
-        assertThat(fast + slow).isCloseTo(200, within(10.0));
+        assertThat(fast + slow).isCloseTo(200, within(1.0));
         assertThat(fast / slow).isBetween(2.2, 3.0);
         assertThat(judged.members().getLast().because().getLast())
                 .startsWith("estimated ")
@@ -203,11 +206,11 @@ class EstimatesTest {
             @ForAll @DoubleRange(max = 1000) double second,
             @ForAll @IntRange(min = 1, max = 600) int seconds) {
         Estimates.Busy before = Estimates.Busy.of(reading(first, 0));
-        Estimates.Busy after = before.next(reading(second, seconds));
+        Estimates.Busy after = before.next(reading(second, seconds), Estimates.HALF_LIFE);
 
         double mean = after.inFlight().orElseThrow();
         assertThat(mean).isBetween(Math.min(first, second) - 1e-9, Math.max(first, second) + 1e-9);
-        double half = before.next(reading(second, (int) Estimates.HALF_LIFE.toSeconds()))
+        double half = before.next(reading(second, (int) Estimates.HALF_LIFE.toSeconds()), Estimates.HALF_LIFE)
                 .inFlight()
                 .orElseThrow();
         // Of a half-life ago, the first counts half as much as the second.
@@ -294,12 +297,13 @@ class EstimatesTest {
                 plan.replicas(),
                 streams,
                 plan.basis(),
-                plan.course());
+                plan.course(),
+                plan.held());
     }
 
     @Test
     void noiseWithinTheDeadBandChangesNothing() {
-        List<Member> members = List.of(member("a", 100, 1), member("b", 100, 2));
+        List<Member> members = List.of(member("a", 200, 1), member("b", 200, 2));
         List<Demand> demands = List.of(demand("", 1, false));
         PoolPlan before = PoolPlanner.plan(pool(), members, demands);
         Estimates.Judged first = look(

@@ -197,6 +197,7 @@ class StatusesTest {
                 pool,
                 part,
                 Servers.NONE,
+                Optional.empty(),
                 Optional.empty());
 
         assertThat(service.rate()).isEqualTo("1");

@@ -1,0 +1,210 @@
+package dev.apportion.reconcile;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.apportion.allocation.KSplittable;
+import dev.apportion.allocation.Policy;
+import dev.apportion.allocation.Sample;
+import dev.apportion.allocation.Tolerance;
+import dev.apportion.load.Quantity;
+import dev.apportion.load.Reading;
+import dev.apportion.load.Series;
+import dev.apportion.load.Track;
+import dev.apportion.records.Answer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.function.Function;
+import org.junit.jupiter.api.Test;
+
+/** The loop of one pool, look by look. */
+class ControlTest {
+
+    private static final Duration TTL = Duration.ofSeconds(15);
+    private static final Duration CYCLE = Duration.ofSeconds(30);
+
+    private Control control = Control.NEW;
+    private final Map<String, Track.Load> loads = new HashMap<>();
+    private final Map<String, List<Answer>> published = new HashMap<>();
+    private final Map<String, OptionalDouble> queried = new HashMap<>();
+    private Optional<String> doubt = Optional.empty();
+
+    static AdmittedPool pool(Policy policy, Tolerance tolerance, boolean measured) {
+        return new AdmittedPool(
+                new Ref("web", "shop"),
+                List.of(new AdmittedPool.Site("main", 0, 1, 1, new AdmittedPool.Source.Fixed(List.of()))),
+                policy,
+                "Test",
+                false,
+                new AdmittedPool.Behavior(tolerance, OptionalInt.empty()),
+                measured
+                        ? Optional.of(new AdmittedPool.Load(
+                                new AdmittedPool.From.Scrape(
+                                        "80",
+                                        "/",
+                                        new Series(Map.of(Quantity.REQUESTS, "r_total", Quantity.IN_FLIGHT, "f"))),
+                                Duration.ofSeconds(10),
+                                Duration.ofSeconds(60)))
+                        : Optional.empty());
+    }
+
+    static AdmittedPool measuredPool() {
+        return pool(new KSplittable(), AdmittedPool.Behavior.DEFAULT.tolerance(), true);
+    }
+
+    private static List<Member> members(String... names) {
+        List<Member> members = new ArrayList<>();
+        for (String name : names) {
+            members.add(EstimatesTest.member(name, 100, name.charAt(0)));
+        }
+        return members;
+    }
+
+    private PoolPlan look(AdmittedPool pool, List<Member> members, List<Demand> demands, long second) {
+        Function<Member.Server, Track.Load> known =
+                process -> loads.getOrDefault(process.name(), new Track.Load.Missing("no connection"));
+        control = control.next(new Control.Seen(
+                pool,
+                members,
+                demands,
+                TTL,
+                published,
+                false,
+                known,
+                queried,
+                doubt,
+                CYCLE,
+                Duration.ofSeconds(second).toNanos()));
+        return control.plan().orElseThrow();
+    }
+
+    private void measured(String name, double requests, double inFlight, long second) {
+        loads.put(
+                name,
+                new Track.Load.Measured(new Reading(
+                        new Sample(
+                                OptionalDouble.of(requests),
+                                OptionalDouble.of(inFlight),
+                                OptionalDouble.empty(),
+                                OptionalDouble.empty(),
+                                OptionalDouble.empty(),
+                                OptionalDouble.empty()),
+                        OptionalDouble.empty(),
+                        Duration.ofSeconds(second).toNanos())));
+    }
+
+    private static Map<String, Double> given(PoolPlan plan) {
+        return plan.streams().getFirst().given();
+    }
+
+    private static final List<Demand> ONE = List.of(EstimatesTest.demand("", 1, false));
+
+    @Test
+    void whoVanishesWhileThereAreDoubtsStaysForACycleAndThenLeaves() {
+        AdmittedPool pool = pool(new KSplittable(), AdmittedPool.Behavior.DEFAULT.tolerance(), false);
+        PoolPlan before = look(pool, members("a", "b", "c", "d"), ONE, 0);
+        doubt = Optional.of("the API server does not answer");
+        PoolPlan held = look(pool, members("a"), ONE, 100);
+
+        assertThat(held.answers()).isEqualTo(before.answers());
+        Finding said = Findings.allocated(held);
+        assertThat(said.reason()).isEqualTo("RemovalHeld");
+        assertThat(said.isTrue()).isTrue();
+        assertThat(said.message())
+                .startsWith("3 of 4 replicas vanished at once, and the API server does not answer;"
+                        + " they are kept for a cycle");
+        assertThat(control.again(pool, TTL, CYCLE, Duration.ofSeconds(100).toNanos())
+                        .orElseThrow())
+                .isBetween(CYCLE, CYCLE.plusMillis(100));
+
+        PoolPlan after = look(pool, members("a"), ONE, 131);
+        assertThat(given(after)).containsOnlyKeys("a");
+        assertThat(Findings.allocated(after).reason()).isEqualTo("Allocated");
+    }
+
+    @Test
+    void whoIsDeadLeavesAtOnceWhileOthersAreHeld() {
+        AdmittedPool pool = pool(new KSplittable(), AdmittedPool.Behavior.DEFAULT.tolerance(), false);
+        look(pool, members("a", "b", "c", "d", "e"), ONE, 0);
+        doubt = Optional.of("the API server does not answer");
+        List<Member> left = new ArrayList<>(members("a"));
+        left.add(new Member("b", "main", 100, 1, Sample.NONE, List.of(), Member.State.NotReady, List.of()));
+
+        assertThat(given(look(pool, left, ONE, 100))).containsOnlyKeys("a", "c", "d", "e");
+    }
+
+    @Test
+    void whoTakesSitesAwayMeansIt() {
+        AdmittedPool pool = pool(new KSplittable(), AdmittedPool.Behavior.DEFAULT.tolerance(), false);
+        look(pool, members("a", "b", "c"), ONE, 0);
+        doubt = Optional.of("the API server does not answer");
+        AdmittedPool other = new AdmittedPool(
+                pool.ref(),
+                List.of(new AdmittedPool.Site("main", 1, 1, 1, new AdmittedPool.Source.Fixed(List.of()))),
+                pool.policy(),
+                pool.policyName(),
+                false,
+                pool.behavior());
+
+        assertThat(given(look(other, members("a"), ONE, 100))).containsOnlyKeys("a");
+    }
+
+    /** Two replicas of 100 requests/s each, one with three times as many requests in flight. */
+    private PoolPlan lookAtTwo(double requests, long second) {
+        measured("a", requests, 8, second);
+        measured("b", requests, 24, second);
+        return look(measuredPool(), members("a", "b"), ONE, second);
+    }
+
+    @Test
+    void whereAllAreHotCapacityDecides() {
+        for (long second = 0; second < 300; second += 10) {
+            lookAtTwo(80, second);
+        }
+        PoolPlan warm = control.plan().orElseThrow();
+        assertThat(given(warm).get("b")).isLessThan(0.36);
+        assertThat(Findings.allocated(warm).reason()).isEqualTo("Allocated");
+
+        for (long second = 300; second < 900; second += 10) {
+            lookAtTwo(120, second);
+        }
+        PoolPlan hot = control.plan().orElseThrow();
+        assertThat(Findings.allocated(hot).reason()).isEqualTo("AllHot");
+        assertThat(Findings.allocated(hot).message()).startsWith("each of 2 ready replicas has all that it bears");
+        assertThat(given(hot).get("b")).isCloseTo(0.5, within(0.01));
+        assertThat(hot.replicas().getFirst().member().because())
+                .endsWith("all replicas are hot: what is declared counts");
+        assertThat(hot.replicas().getFirst().member().measured().inFlight()).hasValue(8);
+        assertThat(Findings.of(hot).getFirst().reason()).isEqualTo("Measured");
+
+        // A little less is no cooling.
+        for (long second = 900; second < 1500; second += 10) {
+            lookAtTwo(95, second);
+        }
+        assertThat(Findings.allocated(control.plan().orElseThrow()).reason()).isEqualTo("AllHot");
+        for (long second = 1500; second < 2100; second += 10) {
+            lookAtTwo(80, second);
+        }
+        PoolPlan cool = control.plan().orElseThrow();
+        assertThat(Findings.allocated(cool).reason()).isEqualTo("Allocated");
+        assertThat(given(cool).get("b")).isLessThan(0.36);
+    }
+
+    @Test
+    void whereOneIsNotMeasuredOrNothingIsDeclaredNotAllAreHot() {
+        measured("a", 500, 8, 0);
+        assertThat(Findings.allocated(look(measuredPool(), members("a", "b"), ONE, 0))
+                        .reason())
+                .isEqualTo("Allocated");
+        measured("b", 500, 8, 10);
+        List<Member> relative = List.of(EstimatesTest.member("a", 1, 1), EstimatesTest.member("b", 1, 2));
+        assertThat(Findings.allocated(look(measuredPool(), relative, ONE, 10)).reason())
+                .isEqualTo("Allocated");
+    }
+}
