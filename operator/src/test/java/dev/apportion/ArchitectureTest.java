@@ -106,9 +106,34 @@ class ArchitectureTest {
             .dependOnClassesThat()
             .resideInAnyPackage("io.fabric8..", "io.javaoperatorsdk..");
 
+    /** It is of what is allocated and published, and not of the cluster; it prints nothing and reads no file. */
     @ArchTest
-    static final ArchRule onlyTheJudgementOfSharesNeedsStatistics = noClasses()
-            .that(not(resideInAPackage("dev.apportion.dns.wire..")))
+    static final ArchRule simulationKnowsAllocationRecordsAndChance = classes()
+            .that()
+            .resideInAPackage("dev.apportion.simulation..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage(
+                    "dev.apportion.simulation..",
+                    "dev.apportion.allocation..",
+                    "dev.apportion.records..",
+                    JDK,
+                    ANNOTATIONS,
+                    "inet.ipaddr..",
+                    "org.HdrHistogram..",
+                    "org.apache.commons.rng..",
+                    "org.apache.commons.statistics.distribution..");
+
+    @ArchTest
+    static final ArchRule onlyTheCommandLineSimulates = noClasses()
+            .that(not(resideInAnyPackage("dev.apportion.simulation..", "dev.apportion.cli..")))
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("dev.apportion.simulation..");
+
+    @ArchTest
+    static final ArchRule onlyTheJudgementOfSharesAndTheSimulationNeedStatistics = noClasses()
+            .that(not(resideInAnyPackage("dev.apportion.dns.wire..", "dev.apportion.simulation..")))
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("org.apache.commons.statistics..");

@@ -51,7 +51,11 @@ class ExamplesIT {
 
     static List<Path> examples() throws IOException {
         try (Stream<Path> folders = Files.list(SourceTree.root().resolve("examples"))) {
-            return folders.filter(Files::isDirectory).sorted().toList();
+            // Scenarios of the simulation are no manifests.
+            return folders.filter(Files::isDirectory)
+                    .filter(folder -> !folder.endsWith("simulation"))
+                    .sorted()
+                    .toList();
         }
     }
 

@@ -13,7 +13,14 @@ import picocli.CommandLine.Command;
         // The commands have --help and --version too.
         scope = CommandLine.ScopeType.INHERIT,
         versionProvider = Version.class,
-        subcommands = {OperatorCommand.class, SyncCommand.class, LocalCommand.class, PlanCommand.class, AskCommand.class
+        subcommands = {
+            OperatorCommand.class,
+            SyncCommand.class,
+            LocalCommand.class,
+            PlanCommand.class,
+            AskCommand.class,
+            SimulateCommand.class,
+            CapacityCommand.class
         })
 public final class Main {
 

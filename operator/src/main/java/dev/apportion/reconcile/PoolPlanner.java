@@ -9,6 +9,7 @@ import dev.apportion.allocation.Occasion;
 import dev.apportion.allocation.Problem;
 import dev.apportion.allocation.Resolution;
 import dev.apportion.allocation.Sample;
+import dev.apportion.allocation.SlotWeights;
 import dev.apportion.records.Answer;
 import dev.apportion.records.Answers;
 import inet.ipaddr.IPAddress;
@@ -33,12 +34,6 @@ public final class PoolPlanner {
 
     /** The largest weight of CoreDNS' loadbalance plugin, and of a weighted record of Route 53. */
     private static final int MAX_WEIGHT = 255;
-
-    /** The slots that single-address answers can be drawn from: one to four hexadecimal digits of the query's id. */
-    private static final int[] SLOTS = {256, 4096, 65536};
-
-    /** Finer slots are taken when some share would be wrong by more than this part of itself: one slot in eight. */
-    private static final double SLOT_TOLERANCE = 0.125;
 
     private static final double PERCENT = 100;
     /** A key that says that it has no requests is known to be rare, which is not the same as a stream that says nothing. */
@@ -358,7 +353,7 @@ public final class PoolPlanner {
     static int[] weights(double[] shares, Answers answers) {
         return switch (answers) {
             case List, Drawn -> IntegerWeights.of(shares, new Resolution.AtMost(MAX_WEIGHT));
-            case Single -> slots(shares);
+            case Single -> SlotWeights.of(shares);
         };
     }
 
@@ -366,39 +361,8 @@ public final class PoolPlanner {
     static boolean fits(int[] weights, Answers answers) {
         return switch (answers) {
             case List, Drawn -> IntStream.of(weights).allMatch(weight -> weight <= MAX_WEIGHT);
-            case Single -> {
-                int sum = IntStream.of(weights).sum();
-                yield weights.length == 0 || IntStream.of(SLOTS).anyMatch(slots -> slots == sum);
-            }
+            case Single -> SlotWeights.fill(weights);
         };
-    }
-
-    private static int[] slots(double[] shares) {
-        for (int slots : SLOTS) {
-            int[] weights = IntegerWeights.of(shares, new Resolution.FixedSum(slots));
-            if (slots == SLOTS[SLOTS.length - 1] || largestError(shares, weights, slots) <= SLOT_TOLERANCE) {
-                return weights;
-            }
-        }
-        throw new AssertionError("the last resolution is always taken");
-    }
-
-    private static double largestError(double[] shares, int[] weights, int slots) {
-        double sum = 0;
-        for (double share : shares) {
-            sum += share;
-        }
-        double largest = 0;
-        for (int i = 0; i < shares.length; i++) {
-            if (shares[i] > 0) {
-                double intended = shares[i] / sum * slots;
-                double error = weights[i] == 0
-                        ? Double.POSITIVE_INFINITY
-                        : Math.max(weights[i] / intended, intended / weights[i]) - 1;
-                largest = Math.max(largest, error);
-            }
-        }
-        return largest;
     }
 
     private static List<PoolPlan.Replica> rows(

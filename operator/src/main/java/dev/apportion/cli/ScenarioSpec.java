@@ -1,0 +1,132 @@
+package dev.apportion.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.apportion.allocation.LeastConnectionsRun;
+import dev.apportion.records.Answers;
+import dev.apportion.simulation.Resolvers;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A scenario as it is written, without what varies it. Sizes of requests are seconds of work of a server with speed 1.
+ *
+ * @param seconds the virtual time until the last request
+ * @param warmUpSeconds the part of it at the begin that is not measured; by default a tenth
+ */
+record ScenarioSpec(
+        @Nullable Double seconds,
+        @Nullable Double warmUpSeconds,
+        @Nullable List<ServerSpec> servers,
+        @Nullable List<PopulationSpec> populations,
+        @Nullable TrafficSpec traffic,
+        @Nullable RequestsSpec requests,
+        @Nullable NetworkSpec network,
+        @Nullable ResolversSpec resolvers,
+        @Nullable DispatchSpec dispatch) {
+
+    /** Servers that are alike. */
+    record ServerSpec(
+            @Nullable String name,
+            @Nullable Integer count,
+            @Nullable String site,
+            @Nullable Double speed,
+            @Nullable Integer slots,
+            @Nullable Discipline discipline,
+            @Nullable Double absentFrom,
+            @Nullable Double absentUntil,
+            @Nullable SlowStartSpec slowStart) {}
+
+    /** What happens beyond the slots. */
+    enum Discipline {
+        FIFO,
+        Sharing
+    }
+
+    record SlowStartSpec(@Nullable Double seconds, @Nullable Double percent) {}
+
+    /** Populations that are alike. */
+    record PopulationSpec(
+            @Nullable String name,
+            @Nullable Integer count,
+            @Nullable Double rate,
+            @Nullable String home,
+            @Nullable Double delayMillis) {}
+
+    /** The rates of populations that say none: a part of all that servers bear, or requests/s, and how they are spread. */
+    record TrafficSpec(
+            @Nullable Double utilisation,
+            @Nullable Double rate,
+            @Nullable PatternSpec pattern) {}
+
+    record PatternSpec(@Nullable Double zipf, @Nullable Double oneHotPercent) {}
+
+    record RequestsSpec(@Nullable LawSpec size) {}
+
+    record LawSpec(
+            @Nullable Double fixed,
+            @Nullable Double exponential,
+            @Nullable ParetoSpec boundedPareto) {}
+
+    record ParetoSpec(
+            @Nullable Double shape,
+            @Nullable Double least,
+            @Nullable Double most) {}
+
+    record NetworkSpec(
+            @Nullable Double remoteDelayMillis, @Nullable Double bandwidth) {}
+
+    record ResolversSpec(
+            @Nullable Integer perPopulation, @Nullable Map<String, Double> habits) {}
+
+    /** Exactly one of its fields. */
+    record DispatchSpec(
+            @Nullable DnsSpec dns,
+            @Nullable Empty turns,
+            @Nullable Empty draws,
+            @Nullable ConnectionsSpec connections,
+            @Nullable GlobalQueueSpec globalQueue,
+            @Nullable Empty central) {}
+
+    record Empty() {}
+
+    record DnsSpec(
+            @Nullable JsonNode policy,
+            @Nullable Answers answers,
+            @Nullable Integer maxReplicas,
+            @Nullable Double ttlSeconds,
+            @Nullable Double replanSeconds,
+            @Nullable Double detectSeconds,
+            @Nullable Double actAbovePercent,
+            @Nullable Double repairToPercent) {}
+
+    record ConnectionsSpec(
+            @Nullable Integer maxContinuousAllocations,
+            @Nullable Round round) {}
+
+    /** What an allocation round is, as in a ReplicaPool. */
+    enum Round {
+        Allocation(LeastConnectionsRun.Round.ALLOCATION),
+        Cycle(LeastConnectionsRun.Round.CYCLE);
+
+        final LeastConnectionsRun.Round round;
+
+        Round(LeastConnectionsRun.Round round) {
+            this.round = round;
+        }
+    }
+
+    record GlobalQueueSpec(
+            @Nullable Double linkBudget, @Nullable Boolean reclaim) {}
+
+    /** The names of resolvers' habits, as they are written. */
+    static Resolvers.@Nullable Habit habit(String name) {
+        return switch (name) {
+            case "Rotates" -> Resolvers.Habit.ROTATES;
+            case "Sorts" -> Resolvers.Habit.SORTS;
+            case "Pins" -> Resolvers.Habit.PINS;
+            case "KeepsLonger" -> Resolvers.Habit.KEEPS_LONGER;
+            default -> null;
+        };
+    }
+}

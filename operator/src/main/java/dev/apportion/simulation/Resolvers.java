@@ -1,0 +1,50 @@
+package dev.apportion.simulation;
+
+import java.util.List;
+
+/**
+ * The resolvers of a population, among which its requests are spread evenly. They keep an answer for its time to live.
+ *
+ * @param perPopulation how many there are; zero if every request is a question to the DNS server
+ * @param habits what some of them do otherwise, the first ones of every population
+ */
+public record Resolvers(int perPopulation, List<Share> habits) {
+
+    public Resolvers {
+        habits = List.copyOf(habits);
+    }
+
+    /** What a resolver does with an answer. */
+    public enum Habit {
+        /** It gives the answer on as it is. */
+        HONEST,
+        /** It gives the addresses on in rotation, so that weights are lost. */
+        ROTATES,
+        /** It gives the lowest address first, as RFC 6724 has some clients do. */
+        SORTS,
+        /** It keeps an answer for as long as the address is there, whatever the time to live says. */
+        PINS,
+        /** It keeps an answer for a minute at least. */
+        KEEPS_LONGER
+    }
+
+    /**
+     * A part of the resolvers.
+     *
+     * @param part of all, greater than zero; together at most one
+     */
+    public record Share(Habit habit, double part) {}
+
+    /** What a resolver of a population does, by its number. */
+    Habit habit(int number) {
+        double from = 0;
+        double middle = (number + 0.5) / Math.max(1, perPopulation);
+        for (Share share : habits) {
+            from += share.part();
+            if (middle < from) {
+                return share.habit();
+            }
+        }
+        return Habit.HONEST;
+    }
+}

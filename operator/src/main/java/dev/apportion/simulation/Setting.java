@@ -1,0 +1,49 @@
+package dev.apportion.simulation;
+
+import java.util.List;
+
+/**
+ * All that one run needs but its seed.
+ *
+ * @param servers in the order of their names
+ * @param populations with unique names
+ * @param size the law of the sizes of requests
+ * @param remoteDelay what the network adds for a server at another site than the population's home, in seconds
+ * @param bandwidth the size that the network carries in a second for one request; infinite if it takes no time
+ * @param seconds when the last request comes; the measurement begins after {@code warmUp}
+ * @param warmUp the seconds at the begin that do not count
+ */
+public record Setting(
+        List<Server> servers,
+        List<Population> populations,
+        Law size,
+        double remoteDelay,
+        double bandwidth,
+        Resolvers resolvers,
+        Dispatch dispatch,
+        double seconds,
+        double warmUp) {
+
+    public Setting {
+        servers = List.copyOf(servers);
+        populations = List.copyOf(populations);
+    }
+
+    /** The requests/s of all populations. */
+    public double rate() {
+        return populations.stream().mapToDouble(Population::rate).sum();
+    }
+
+    /** The requests that a run will have, about. */
+    public double requests() {
+        return rate() * seconds;
+    }
+
+    /** The part of all servers that is busy on average, if all are there and the work is spread as they bear it. */
+    public double utilisation() {
+        return rate()
+                / servers.stream()
+                        .mapToDouble(server -> server.capacity(size.mean()))
+                        .sum();
+    }
+}
