@@ -37,6 +37,7 @@ final class ReplicaPoolReconciler implements Reconciler<ReplicaPool> {
     private final Signals signals;
     private final Statuses statuses;
     private final StatusWriter writer;
+    private final NoisyStatuses noisy = new NoisyStatuses(System::nanoTime);
 
     ReplicaPoolReconciler(Desk desk, Signals signals, Statuses statuses, StatusWriter writer) {
         this.desk = desk;
@@ -192,11 +193,23 @@ final class ReplicaPoolReconciler implements Reconciler<ReplicaPool> {
         Optional<PoolPlan> plan = judged.value().map(desk::plan);
         writer.recall(pool);
         ReplicaPoolStatus status = statuses.pool(pool, judged, plan, desk.lastChange(Ref.of(pool)), desk.world());
-        UpdateControl<ReplicaPool> update = writer.write(pool, new ReplicaPool(), status);
+        Optional<Duration> quiet = judged.value()
+                .flatMap(AdmittedPool::load)
+                .flatMap(load -> noisy.wait(pool.getMetadata().getUid(), pool.getStatus(), status));
+        UpdateControl<ReplicaPool> update = quiet.isPresent()
+                ? UpdateControl.<ReplicaPool>noUpdate().rescheduleAfter(quiet.get())
+                : write(pool, status);
         Optional<Duration> again = judged.value().flatMap(desk::again);
         Stream.concat(update.getScheduleDelay().map(Duration::ofMillis).stream(), again.stream())
                 .min(Duration::compareTo)
                 .ifPresent(update::rescheduleAfter);
         return update;
+    }
+
+    private UpdateControl<ReplicaPool> write(ReplicaPool pool, ReplicaPoolStatus status) {
+        if (!status.equals(pool.getStatus())) {
+            noisy.written(pool.getMetadata().getUid());
+        }
+        return writer.write(pool, new ReplicaPool(), status);
     }
 }

@@ -44,7 +44,7 @@ record Speeds(Map<String, Trial> trials, Map<String, Speed> known) {
     static final double MOST_FACTOR = 4;
 
     /** What differs by less is not worth a change. */
-    private static final double DEAD_BAND = Math.log1p(0.1);
+    private static final double DEAD_BAND = Math.log1p(0.05);
 
     /** Standard errors that chance hardly exceeds, although many replicas are looked at many times. */
     private static final double CERTAINTY = 3.5;
@@ -56,13 +56,13 @@ record Speeds(Map<String, Trial> trials, Map<String, Speed> known) {
     private static final double FEW = 2.5;
 
     /** The same where steps have gone to and fro. */
-    private static final double MANY = 10;
+    private static final double MANY = 15;
 
     /** The part of replicas that have to be measured so often. */
     private static final double QUORUM = 0.75;
 
     /** The part of the way that a step goes: at first and at most, and at least. */
-    private static final double BOLD = 0.5;
+    private static final double BOLD = 0.7;
 
     private static final double CAUTIOUS = 0.05;
 
@@ -102,6 +102,11 @@ record Speeds(Map<String, Trial> trials, Map<String, Speed> known) {
             double part = direction == 0 ? BOLD : Math.clamp(gain * (turns ? 0.5 : GROWTH), CAUTIOUS, BOLD);
             double change = Math.exp(Math.clamp(part * way, -LONGEST_STEP, LONGEST_STEP));
             return new Speed(factor * change, next, part, turned || turns, from, evidence);
+        }
+
+        /** A first step goes a part of the way on purpose, so for the next one that way it takes half the certainty. */
+        private double goesOn(double way) {
+            return !turned && direction != 0 && way > 0 == direction > 0 ? 0.5 : 1;
         }
 
         Speed from(long other) {
@@ -282,18 +287,15 @@ record Speeds(Map<String, Trial> trials, Map<String, Speed> known) {
         }
         double typical =
                 median(sure.stream().mapToDouble(Evidence::time).sorted().toArray());
-        double declared = 0;
-        double estimated = 0;
-        for (Evidence evidence : sure) {
-            declared += evidence.replica().declared();
-            estimated += evidence.replica().declared() * evidence.factor(typical);
-        }
-        double scale = declared / estimated;
+        double usual = median(sure.stream()
+                .mapToDouble(evidence -> of(evidence.replica().name()).factor())
+                .sorted()
+                .toArray());
         for (Evidence evidence : sure) {
             String name = evidence.replica().name();
-            double way = Math.log(evidence.factor(typical) * scale / of(name).factor());
+            double way = Math.log(evidence.factor(typical) * usual / of(name).factor());
             if (evidence.weight() >= needed.applyAsDouble(evidence)
-                    && Math.abs(way) > Math.max(DEAD_BAND, certainty * evidence.error())) {
+                    && Math.abs(way) > Math.max(DEAD_BAND, of(name).goesOn(way) * certainty * evidence.error())) {
                 steps.put(name, of(name).step(way, evidence.words()));
             }
         }
