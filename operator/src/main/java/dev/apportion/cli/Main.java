@@ -20,7 +20,9 @@ import picocli.CommandLine.Command;
             PlanCommand.class,
             AskCommand.class,
             SimulateCommand.class,
-            CapacityCommand.class
+            CapacityCommand.class,
+            ExplainCommand.class,
+            VerifyCommand.class
         })
 public final class Main {
 
