@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.apportion.e2e.bed.Command;
 import dev.apportion.e2e.bed.DnsServer;
+import dev.apportion.e2e.bed.ExternalDns;
 import dev.apportion.e2e.bed.Kubectl;
 import dev.apportion.e2e.bed.Question;
 import dev.apportion.e2e.bed.SourceTree;
@@ -495,7 +496,13 @@ class InstallationE2E {
 
     static Stream<Path> examples() throws IOException {
         try (Stream<Path> folders = Files.list(SourceTree.root().resolve("examples"))) {
-            return folders.filter(Files::isDirectory).sorted().toList().stream();
+            // Scenarios of the simulation are no manifests.
+            return folders
+                    .filter(Files::isDirectory)
+                    .filter(folder -> !folder.endsWith("simulation"))
+                    .sorted()
+                    .toList()
+                    .stream();
         }
     }
 
@@ -503,6 +510,8 @@ class InstallationE2E {
     @Order(9)
     void everyExampleBecomesReadyAsItStands() throws IOException {
         Kubectl kubectl = installation.kubectl();
+        kubectl.run("apply", "--server-side", "-f", ExternalDns.definitions().toString())
+                .orThrow();
         for (Path example : examples().toList()) {
             String manifests =
                     manifests(example).replaceAll("namespace: (web|dns)\\b", "namespace: " + Installation.NAMESPACE);
@@ -512,6 +521,7 @@ class InstallationE2E {
             assertThat(waited.exitCode()).as(example + ": " + waited).isZero();
             kubectl.runWith(manifests, "delete", "-f", "-").orThrow();
         }
+        kubectl.run("delete", "-f", ExternalDns.definitions().toString()).orThrow();
     }
 
     private static String manifests(Path folder) throws IOException {
@@ -629,7 +639,7 @@ class InstallationE2E {
         kubectl.run("delete", "dnszones", "--all").orThrow();
         installation.helm("uninstall", Installation.RELEASE, "--wait").orThrow();
         String kinds = "deployments,replicasets,pods,services,endpointslices,secrets,roles,rolebindings,"
-                + "poddisruptionbudgets,networkpolicies,leases";
+                + "poddisruptionbudgets,networkpolicies";
         installation.await(
                 () -> kubectl.run("get", kinds, "-o", "name").orThrow().stdout(),
                 String::isBlank,
@@ -648,6 +658,8 @@ class InstallationE2E {
                         .lines())
                 .allMatch(name ->
                         name.equals("configmap/kube-root-ca.crt") || name.startsWith("configmap/apportion-coredns-"));
+        assertThat(kubectl.run("get", "leases", "-o", "name").orThrow().stdout().strip())
+                .isEqualTo("lease.coordination.k8s.io/apportion");
         assertThat(kubectl.run("get", "crds", "-o", "name").orThrow().stdout().lines())
                 .filteredOn(name -> name.contains("apportion"))
                 .hasSize(4);

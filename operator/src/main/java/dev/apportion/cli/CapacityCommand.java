@@ -41,6 +41,12 @@ import picocli.CommandLine.Spec;
         exitCodeList = {"0:computed", "1:some manifest is rejected", "2:bad options, or unreadable input"})
 final class CapacityCommand implements Callable<Integer> {
 
+    /** The forms of the output. */
+    enum Output {
+        table,
+        json
+    }
+
     private static final double MILLIS = 1000;
     private static final double PERCENT = 100;
     private static final Pattern SITE = Pattern.compile("([^=,]+)=(\\d{1,6}),(\\d{1,9}(?:\\.\\d{1,9})?)");
@@ -118,7 +124,7 @@ final class CapacityCommand implements Callable<Integer> {
             names = {"-o", "--output"},
             defaultValue = "table",
             description = "${COMPLETION-CANDIDATES}; default: ${DEFAULT-VALUE}.")
-    private PlanCommand.Output output = PlanCommand.Output.table;
+    private Output output = Output.table;
 
     @Spec
     @SuppressWarnings("NullAway.Init") // set by picocli

@@ -128,6 +128,9 @@ final class Explanation {
             case Member.Load.Declared declared ->
                 known.isEmpty() ? values : values + ", a fixed sample of its declaration";
             case Member.Load.Measured live -> values;
+            case Member.Load.Hot(String held) ->
+                "%s, as hot as every other, so capacity decides%s"
+                        .formatted(values, held.isEmpty() ? "" : ", held: " + held);
             case Member.Load.Held(String reason) -> "%s, held: %s".formatted(values, reason);
             case Member.Load.Missing(String reason, boolean counted) -> "no measurement counts: %s".formatted(reason);
         };

@@ -135,18 +135,27 @@ final class VerifyCommand implements Callable<Integer> {
                 say("%s answers %s as planned: %d hosts, %d questions"
                         .formatted(server, zone.domain(), hosts.size(), questions));
             case Verdict.Silent(String reason) -> complain("%s does not answer: %s".formatted(server, reason));
+            case Verdict.IgnoresWeights(List<Verdict.Difference> differences) -> {
+                complain("%s answers the addresses of %s as planned, but does not draw them by their weights"
+                        .formatted(server, zone.domain()));
+                show(differences);
+            }
             case Verdict.Lags(List<Verdict.Difference> differences) -> {
                 complain("%s does not answer %s as planned: %d answers are others"
                         .formatted(server, zone.domain(), differences.size()));
-                differences.stream()
-                        .limit(DIFFERENCES_SHOWN)
-                        .forEach(difference -> say("  %s: planned %s, answered %s"
-                                .formatted(difference.question(), difference.expected(), difference.observed())));
-                if (differences.size() > DIFFERENCES_SHOWN) {
-                    say("  and %d more".formatted(differences.size() - DIFFERENCES_SHOWN));
-                }
+                show(differences);
                 say("  Maybe other manifests are published, or it has not loaded the last files");
             }
+        }
+    }
+
+    private void show(List<Verdict.Difference> differences) {
+        differences.stream()
+                .limit(DIFFERENCES_SHOWN)
+                .forEach(difference -> say("  %s: planned %s, answered %s"
+                        .formatted(difference.question(), difference.expected(), difference.observed())));
+        if (differences.size() > DIFFERENCES_SHOWN) {
+            say("  and %d more".formatted(differences.size() - DIFFERENCES_SHOWN));
         }
     }
 
@@ -202,7 +211,7 @@ final class VerifyCommand implements Callable<Integer> {
                     case List ->
                         "%s shuffles the answers of %s, so that weights are lost. Answers of a Single address survive it"
                                 .formatted(resolver, what);
-                    case Single ->
+                    case Single, Drawn ->
                         "through %s the shares of %s are others. Maybe it asks servers that do not draw by weight, or have other"
                                         .formatted(resolver, what)
                                 + " manifests";

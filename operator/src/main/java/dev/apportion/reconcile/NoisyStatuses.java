@@ -42,7 +42,8 @@ final class NoisyStatuses {
                     status.replicas(),
                     status.lastChange(),
                     status.rows().stream()
-                            .map(row -> Arrays.asList(row.name(), row.address(), row.site(), row.state()))
+                            .<List<@Nullable String>>map(
+                                    row -> Arrays.asList(row.name(), row.address(), row.site(), row.state()))
                             .toList());
         }
 

@@ -84,8 +84,8 @@ public final class ExternalDns implements AutoCloseable {
                 .orThrow();
     }
 
-    /** The folder of the definition. */
-    private static Path definitions() throws IOException {
+    /** The folder of the definition of DNSEndpoint; the calling test is skipped where there is no Go to get it by. */
+    public static Path definitions() throws IOException {
         Optional<Path> go = go();
         Assumptions.assumeTrue(
                 go.isPresent(), "The definition of DNSEndpoint is in a Go module. Install Go to run this test.");
