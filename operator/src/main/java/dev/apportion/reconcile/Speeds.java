@@ -74,7 +74,7 @@ record Speeds(Map<String, Trial> trials, Map<String, Speed> known) {
     /** A change that is large is to be seen soon, and a small one surely. */
     private static final Duration QUICK = Duration.ofSeconds(60);
 
-    private static final Duration STEADY = Duration.ofSeconds(600);
+    private static final Duration STEADY = Duration.ofMinutes(10);
 
     Speeds {
         trials = Map.copyOf(trials);
