@@ -110,7 +110,7 @@ class SlowReplicaIT {
     }
 
     private void request(String address) {
-        http.sendAsync(
+        var _ = http.sendAsync(
                         HttpRequest.newBuilder(URI.create("http://%s:%d/work".formatted(address, PORT)))
                                 .timeout(Duration.ofSeconds(20))
                                 .build(),
