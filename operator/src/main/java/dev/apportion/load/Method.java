@@ -8,6 +8,15 @@ public sealed interface Method {
     /** Which series tell what. */
     Series series();
 
+    /** The name of its kind, as users write it. */
+    default String field() {
+        return switch (this) {
+            case Scrape asked -> "scrape";
+            case PodMetrics asked -> "podMetrics";
+            case Prometheus asked -> "prometheus";
+        };
+    }
+
     /** Each process is asked for its own metrics. */
     record Scrape(String path, Series series) implements Method {}
 

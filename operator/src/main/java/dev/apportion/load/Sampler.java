@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -27,6 +28,7 @@ public final class Sampler implements AutoCloseable {
 
     private final Source source;
     private final Consumer<String> listener;
+    private final BiConsumer<Method, Duration> meter;
     private final Map<String, Rounds> pools = new ConcurrentHashMap<>();
 
     /**
@@ -53,10 +55,12 @@ public final class Sampler implements AutoCloseable {
      *
      * @param source where to read
      * @param listener told the name of a pool when more is known of it
+     * @param meter told how long it took to measure a pool once
      */
-    public Sampler(Source source, Consumer<String> listener) {
+    public Sampler(Source source, Consumer<String> listener, BiConsumer<Method, Duration> meter) {
         this.source = source;
         this.listener = listener;
+        this.meter = meter;
     }
 
     /** Measures a pool from now on as an assignment says; a target that is new is measured at once. */
@@ -140,7 +144,9 @@ public final class Sampler implements AutoCloseable {
                             .retainAll(now.targets().stream().map(Target::key).collect(Collectors.toSet()));
                     if (System.nanoTime() - next >= 0) {
                         next = System.nanoTime() + now.interval().toNanos();
+                        long begin = System.nanoTime();
                         round(now, now.targets());
+                        meter.accept(now.method(), Duration.ofNanos(System.nanoTime() - begin));
                         done.incrementAndGet();
                     } else {
                         round(now, fresh(now));

@@ -188,7 +188,8 @@ public final class ApportionOperator implements AutoCloseable {
         this.loads = new Loads(
                 new Sampler(
                         new Sources(scraper, new PodMetricsSource(client, clock), prometheus),
-                        pool -> Signals.raise(signals.pools, List.of(Ref.parse(pool)))),
+                        pool -> Signals.raise(signals.pools, List.of(Ref.parse(pool))),
+                        (method, took) -> meters.measured(method.field(), took)),
                 new Queries(prometheus::number, pool -> Signals.raise(signals.pools, List.of(Ref.parse(pool)))),
                 settings.scrapeNetworks(),
                 System::nanoTime);

@@ -343,6 +343,11 @@ final class Desk {
         return planned.containsAll(demands);
     }
 
+    /** The age of the oldest measurement of a pool's replicas; empty if there is none. */
+    Optional<Duration> loadAge(Ref pool) {
+        return loads.oldest(pool);
+    }
+
     /** The plan of a pool as it was last made. */
     Optional<PoolPlan> known(Ref pool) {
         return controls.getOrDefault(pool, Control.NEW).plan();

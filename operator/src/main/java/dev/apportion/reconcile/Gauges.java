@@ -15,6 +15,11 @@ import java.util.stream.Collectors;
 /** The values of the gauges, from what the desk knows at the moment. */
 final class Gauges {
 
+    private static final double MILLIS_PER_SECOND = 1000;
+
+    /** What may be known of the load of a replica. */
+    private static final List<String> LOADS = List.of("Measured", "Hot", "Held", "Silent");
+
     private final Map<Gauge, List<Row>> rows = new EnumMap<>(Gauge.class);
 
     private Gauges() {}
@@ -28,7 +33,17 @@ final class Gauges {
             gauges.count("ReplicaPool", admission.pools());
             gauges.count("TrafficService", admission.services());
             gauges.count("TrafficStream", admission.streams());
-            admission.pools().keySet().forEach(pool -> desk.known(pool).ifPresent(gauges::pool));
+            admission.pools().keySet().forEach(pool -> {
+                desk.known(pool).ifPresent(gauges::pool);
+                desk.loadAge(pool)
+                        .ifPresent(age -> gauges.add(
+                                Gauge.LOAD_AGE,
+                                age.toMillis() / MILLIS_PER_SECOND,
+                                "namespace",
+                                pool.namespace(),
+                                "pool",
+                                pool.name()));
+            });
             admission.zones().forEach((zone, judged) -> {
                 desk.standing(zone).ifPresent(standing -> {
                     gauges.zone(zone, standing);
@@ -76,11 +91,38 @@ final class Gauges {
                     "state",
                     state.name());
         }
+        if (plan.basis().load().isPresent()) {
+            Map<String, Long> known = plan.replicas().stream()
+                    .filter(replica -> replica.member().isReady())
+                    .collect(Collectors.groupingBy(
+                            replica -> load(replica.member().load()), Collectors.counting()));
+            for (String load : LOADS) {
+                add(
+                        Gauge.POOL_MEASURED,
+                        known.getOrDefault(load, 0L).doubleValue(),
+                        "namespace",
+                        namespace,
+                        "pool",
+                        name,
+                        "load",
+                        load);
+            }
+        }
         for (PoolPlan.Replica replica : plan.replicas()) {
             String member = replica.member().name();
             add(Gauge.REPLICA_LOAD, replica.load(), "namespace", namespace, "pool", name, "replica", member);
             add(Gauge.REPLICA_LEVEL, replica.level(), "namespace", namespace, "pool", name, "replica", member);
         }
+    }
+
+    private static String load(Member.Load load) {
+        return switch (load) {
+            case Member.Load.Measured now -> "Measured";
+            case Member.Load.Hot all -> "Hot";
+            case Member.Load.Held earlier -> "Held";
+            case Member.Load.Missing nothing -> "Silent";
+            case Member.Load.Declared nothing -> "Silent";
+        };
     }
 
     private void zone(Ref zone, ZoneStanding standing) {

@@ -14,11 +14,13 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 
 /** Has the replicas of all pools measured as they ask for. */
 final class Loads implements AutoCloseable {
@@ -88,6 +90,15 @@ final class Loads implements AutoCloseable {
                     case Rate.Standing.Missing missing -> OptionalDouble.empty();
                 }));
         return rates;
+    }
+
+    /** The age of the oldest measurement of a pool's replicas; empty if there is none. */
+    Optional<Duration> oldest(Ref pool) {
+        long now = nanoTime.getAsLong();
+        return sampler.standing(pool.toString()).tracks().values().stream()
+                .flatMap(track -> Stream.ofNullable(track.good()))
+                .map(reading -> Duration.ofNanos(Math.max(0, now - reading.takenNanos())))
+                .max(Duration::compareTo);
     }
 
     /** What counts of a query's rate now. */

@@ -3,7 +3,6 @@ package dev.apportion.reconcile;
 import dev.apportion.api.ReplicaPoolStatus;
 import io.fabric8.kubernetes.api.model.Condition;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -27,13 +26,20 @@ final class NoisyStatuses {
         this.nanoTime = nanoTime;
     }
 
+    /** What of a row is no number. */
+    private record Line(
+            String name,
+            @Nullable String address,
+            @Nullable String site,
+            @Nullable String state) {}
+
     /** What of a status is no number. */
     private record News(
             @Nullable Long generation,
             List<List<String>> conditions,
             ReplicaPoolStatus.@Nullable Replicas replicas,
             ReplicaPoolStatus.@Nullable LastChange lastChange,
-            List<List<@Nullable String>> rows) {
+            List<Line> rows) {
 
         static News of(ReplicaPoolStatus status) {
             return new News(
@@ -42,8 +48,7 @@ final class NoisyStatuses {
                     status.replicas(),
                     status.lastChange(),
                     status.rows().stream()
-                            .<List<@Nullable String>>map(
-                                    row -> Arrays.asList(row.name(), row.address(), row.site(), row.state()))
+                            .map(row -> new Line(row.name(), row.address(), row.site(), row.state()))
                             .toList());
         }
 

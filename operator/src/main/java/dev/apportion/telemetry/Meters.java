@@ -37,6 +37,9 @@ public final class Meters implements AutoCloseable {
         POOL_OPTIMALITY_GAP("apportion.pool.optimality.gap", "Makespan over lower bound, less one"),
         POOL_WORST_OVER_LEVEL("apportion.pool.worst.over.level", "The largest load over level of a replica"),
         POOL_REPLICAS("apportion.pool.replicas", "Replicas of a pool, by state"),
+        POOL_MEASURED(
+                "apportion.pool.measured", "Ready replicas of a pool that is measured, by what is known of their load"),
+        LOAD_AGE("apportion.load.age.seconds", "The age of the oldest measurement of a pool's replicas, in seconds"),
         REPLICA_LOAD("apportion.replica.load", "Planned requests/s over capacity of a replica"),
         REPLICA_LEVEL("apportion.replica.level", "The load that the bound of its block says a replica has to bear"),
         ANSWER_WEIGHT("apportion.answer.weight", "The published weight of an address in the answers of a stream"),
@@ -82,6 +85,7 @@ public final class Meters implements AutoCloseable {
     private static final String PUBLISH_LAG = "apportion.publish.lag";
     private static final String VERIFY_LAG = "apportion.verify.lag";
     private static final String EVENTS = "apportion.events";
+    private static final String LOAD_ROUND = "apportion.load.round";
 
     private static final Duration[] BUCKETS = {
         Duration.ofMillis(25),
@@ -187,6 +191,19 @@ public final class Meters implements AutoCloseable {
 
     public void verifiedAfter(Duration lag) {
         verifyLag.record(lag);
+    }
+
+    /**
+     * The replicas of a pool have been measured once.
+     *
+     * @param source what was asked
+     */
+    public void measured(String source, Duration took) {
+        Timer.builder(LOAD_ROUND)
+                .description("Rounds of measuring all replicas of a pool, by source")
+                .tags("source", source)
+                .register(registry)
+                .record(took);
     }
 
     /** An Event was sent for a resource. */

@@ -87,7 +87,7 @@ final class LoadBenchmark {
                         Quantity.REQUESTS, "http_requests_total", Quantity.IN_FLIGHT, "http_requests_in_flight")));
         Slowest slowest = new Slowest();
         try (Scraper scraper = new Scraper();
-                Sampler sampler = new Sampler(slowest.around(scraper), pool -> {})) {
+                Sampler sampler = new Sampler(slowest.around(scraper), pool -> {}, (asked, took) -> {})) {
             sampler.follow("web/shop", new Assignment(method, INTERVAL, targets));
             // The first round loads classes and opens connections.
             await(sampler, 2);

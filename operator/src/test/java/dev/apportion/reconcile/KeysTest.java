@@ -110,7 +110,7 @@ class KeysTest {
             apiVersion: apportion.dev/v1alpha1
             kind: TrafficStream
             metadata: {name: tenants}
-            spec: {serviceRef: {name: app}, rateFrom: {prometheus: {query: "1"}}}
+            spec: {serviceRef: {name: app}, clients: {cidrs: [10.0.0.0/8]}, keys: {list: [{name: alice, rate: 1}]}}
             """;
         assertThat(names(records(plan(Optional.of(before), broken)))).contains("alice.app.example.org");
         assertThat(names(records(plan(Optional.of(before))))).doesNotContain("alice.app.example.org");
