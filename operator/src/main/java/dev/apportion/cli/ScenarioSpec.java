@@ -20,6 +20,7 @@ record ScenarioSpec(
         @Nullable List<ServerSpec> servers,
         @Nullable List<PopulationSpec> populations,
         @Nullable TrafficSpec traffic,
+        @Nullable RhythmSpec rhythm,
         @Nullable RequestsSpec requests,
         @Nullable NetworkSpec network,
         @Nullable ResolversSpec resolvers,
@@ -60,6 +61,18 @@ record ScenarioSpec(
             @Nullable PatternSpec pattern) {}
 
     record PatternSpec(@Nullable Double zipf, @Nullable Double oneHotPercent) {}
+
+    /** At most one of its fields. */
+    record RhythmSpec(
+            @Nullable DiurnalSpec diurnal, @Nullable BurstsSpec bursts) {}
+
+    record DiurnalSpec(
+            @Nullable Double periodSeconds, @Nullable Double percent) {}
+
+    record BurstsSpec(
+            @Nullable Double times,
+            @Nullable Double onSeconds,
+            @Nullable Double offSeconds) {}
 
     record RequestsSpec(@Nullable LawSpec size) {}
 

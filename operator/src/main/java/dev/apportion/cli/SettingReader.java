@@ -10,6 +10,7 @@ import dev.apportion.allocation.Policy;
 import dev.apportion.allocation.Tolerance;
 import dev.apportion.api.ReplicaPool;
 import dev.apportion.api.ReplicaPoolSpec;
+import dev.apportion.cli.ScenarioSpec.BurstsSpec;
 import dev.apportion.cli.ScenarioSpec.ConnectionsSpec;
 import dev.apportion.cli.ScenarioSpec.DispatchSpec;
 import dev.apportion.cli.ScenarioSpec.DnsSpec;
@@ -20,6 +21,7 @@ import dev.apportion.cli.ScenarioSpec.ParetoSpec;
 import dev.apportion.cli.ScenarioSpec.PatternSpec;
 import dev.apportion.cli.ScenarioSpec.PopulationSpec;
 import dev.apportion.cli.ScenarioSpec.ResolversSpec;
+import dev.apportion.cli.ScenarioSpec.RhythmSpec;
 import dev.apportion.cli.ScenarioSpec.ServerSpec;
 import dev.apportion.cli.ScenarioSpec.SlowStartSpec;
 import dev.apportion.cli.ScenarioSpec.TrafficSpec;
@@ -29,6 +31,7 @@ import dev.apportion.simulation.Dispatch;
 import dev.apportion.simulation.Law;
 import dev.apportion.simulation.Population;
 import dev.apportion.simulation.Resolvers;
+import dev.apportion.simulation.Rhythm;
 import dev.apportion.simulation.Server;
 import dev.apportion.simulation.Setting;
 import java.util.ArrayList;
@@ -119,6 +122,7 @@ final class SettingReader {
                         : above(network.bandwidth(), "network.bandwidth", 0, MOST),
                 resolvers,
                 dispatch(required(spec.dispatch(), "dispatch"), servers),
+                rhythm(spec.rhythm()),
                 seconds,
                 warmUp);
     }
@@ -275,6 +279,35 @@ final class SettingReader {
             parts[p] /= sum;
         }
         return parts;
+    }
+
+    private static Rhythm rhythm(@Nullable RhythmSpec rhythm) throws Refused {
+        if (rhythm == null || (rhythm.diurnal() == null && rhythm.bursts() == null)) {
+            return new Rhythm.Steady();
+        }
+        if (rhythm.diurnal() != null && rhythm.bursts() != null) {
+            throw new Refused("rhythm", "at most one of diurnal and bursts");
+        }
+        if (rhythm.diurnal() != null) {
+            String path = "rhythm.diurnal.";
+            return new Rhythm.Diurnal(
+                    above(
+                            required(rhythm.diurnal().periodSeconds(), path + "periodSeconds"),
+                            path + "periodSeconds",
+                            0,
+                            MOST_SECONDS),
+                    within(required(rhythm.diurnal().percent(), path + "percent"), path + "percent", 0, PERCENT)
+                            / PERCENT);
+        }
+        return bursts(required(rhythm.bursts(), "rhythm.bursts"));
+    }
+
+    private static Rhythm bursts(BurstsSpec bursts) throws Refused {
+        String path = "rhythm.bursts.";
+        double on = above(required(bursts.onSeconds(), path + "onSeconds"), path + "onSeconds", 0, MOST_SECONDS);
+        double off = above(required(bursts.offSeconds(), path + "offSeconds"), path + "offSeconds", 0, MOST_SECONDS);
+        double most = (on + off) / on;
+        return new Rhythm.Bursts(within(required(bursts.times(), path + "times"), path + "times", 1, most), on, off);
     }
 
     private Resolvers resolvers(int populations) throws Refused {

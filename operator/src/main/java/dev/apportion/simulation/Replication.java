@@ -23,7 +23,7 @@ import org.apache.commons.rng.sampling.distribution.SharedStateDiscreteSampler;
 /**
  * One run of a setting with one seed.
  *
- * <p>Arrivals of all populations are drawn as one Poisson process. Servers compute the end of a service when a request comes
+ * <p>Arrivals of all populations are drawn as one process. Servers compute the end of a service when a request comes
  * ({@link Station}), so that the only events that have to be kept in order are the few that plan anew.
  */
 public final class Replication {
@@ -121,13 +121,13 @@ public final class Replication {
     private Optional<Outcome> run(BooleanSupplier stop) {
         RandomGenerator arrivals = chance.arrivals();
         RandomGenerator sizes = chance.sizes();
-        double mean = 1 / setting.rate();
+        Rhythm.Arrivals times = setting.rhythm().begin(setting.rate(), arrivals);
         Network network = new Network(setting);
         Newcomers newcomers = new Newcomers(setting, tally);
         double due = router.due(0);
         double time = 0;
         for (int requests = 1; ; requests++) {
-            time += mean * arrivals.nextExponential();
+            time = times.after(time);
             if (time >= setting.seconds()) {
                 break;
             }

@@ -10,6 +10,7 @@ import java.util.List;
  * @param size the law of the sizes of requests
  * @param remoteDelay what the network adds for a server at another site than the population's home, in seconds
  * @param bandwidth the size that the network carries in a second for one request; infinite if it takes no time
+ * @param rhythm how the rate of arrivals changes with time
  * @param seconds when the last request comes; the measurement begins after {@code warmUp}
  * @param warmUp the seconds at the begin that do not count
  */
@@ -21,12 +22,37 @@ public record Setting(
         double bandwidth,
         Resolvers resolvers,
         Dispatch dispatch,
+        Rhythm rhythm,
         double seconds,
         double warmUp) {
 
     public Setting {
         servers = List.copyOf(servers);
         populations = List.copyOf(populations);
+    }
+
+    /** A setting of which the rate of arrivals is always the same. */
+    public Setting(
+            List<Server> servers,
+            List<Population> populations,
+            Law size,
+            double remoteDelay,
+            double bandwidth,
+            Resolvers resolvers,
+            Dispatch dispatch,
+            double seconds,
+            double warmUp) {
+        this(
+                servers,
+                populations,
+                size,
+                remoteDelay,
+                bandwidth,
+                resolvers,
+                dispatch,
+                new Rhythm.Steady(),
+                seconds,
+                warmUp);
     }
 
     /** The requests/s of all populations. */

@@ -107,11 +107,11 @@ final class SiteQueues {
     }
 
     Optional<Outcome> run(BooleanSupplier stop) {
-        double mean = 1 / setting.rate();
+        Rhythm.Arrivals times = setting.rhythm().begin(setting.rate(), chance.arrivals());
         SharedStateDiscreteSampler population = AliasMethodDiscreteSampler.of(
                 (UniformRandomProvider) chance.arrivals()::nextLong,
                 setting.populations().stream().mapToDouble(Population::rate).toArray());
-        double time = mean * chance.arrivals().nextExponential();
+        double time = times.after(0);
         for (int requests = 1; time < setting.seconds(); requests++) {
             end(time);
             int from = population.sample();
@@ -128,7 +128,7 @@ final class SiteQueues {
                     return Optional.empty();
                 }
             }
-            time += mean * chance.arrivals().nextExponential();
+            time = times.after(time);
         }
         end(Double.POSITIVE_INFINITY);
         return Optional.of(outcome());

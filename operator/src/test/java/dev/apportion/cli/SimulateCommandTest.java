@@ -129,6 +129,10 @@ class SimulateCommandTest {
                 "'q, rate' | 'p, rate' | s.yaml:9:4: populations[1].name: two populations have the name \"p\"",
                 "perPopulation: 3 | 'perPopulation: 3, habits: {Lies: 5}' | resolvers.habits.Lies: there is no such"
                         + " habit",
+                "seconds: 20 | 'rhythm: {bursts: {times: 3, onSeconds: 10, offSeconds: 10}}\\n"
+                        + "seconds: 20' | s.yaml:1:19: rhythm.bursts.times: 3: must be from 1 to 2",
+                "seconds: 20 | 'rhythm: {diurnal: {periodSeconds: 9}}\\n"
+                        + "seconds: 20' | rhythm.diurnal.percent: is required",
                 "'seeds: {' | 'seeds: [' | s.yaml:2:"
             })
     void oneLineSaysWhereAndWhat(String before, String after, String message) throws IOException {
