@@ -41,7 +41,7 @@ class ExamplesIT {
     @BeforeAll
     void start(ApiServer server, Kubectl kubectl, @TempDir Path folder) throws IOException {
         ExternalDns.installDefinition(server);
-        product = Product.start(server, kubectl, folder);
+        product = Product.start(server, kubectl, folder, "--route53-interval", "PT1S");
     }
 
     @AfterAll
