@@ -50,13 +50,7 @@ class ExamplesIT {
     }
 
     static List<Path> examples() throws IOException {
-        try (Stream<Path> folders = Files.list(SourceTree.root().resolve("examples"))) {
-            // Scenarios of the simulation are no manifests.
-            return folders.filter(Files::isDirectory)
-                    .filter(folder -> !folder.endsWith("simulation"))
-                    .sorted()
-                    .toList();
-        }
+        return SourceTree.examples();
     }
 
     @ParameterizedTest

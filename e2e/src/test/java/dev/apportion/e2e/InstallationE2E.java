@@ -494,25 +494,13 @@ class InstallationE2E {
         cluster.deleteNamespace(tenant);
     }
 
-    static Stream<Path> examples() throws IOException {
-        try (Stream<Path> folders = Files.list(SourceTree.root().resolve("examples"))) {
-            // Scenarios of the simulation are no manifests.
-            return folders
-                    .filter(Files::isDirectory)
-                    .filter(folder -> !folder.endsWith("simulation"))
-                    .sorted()
-                    .toList()
-                    .stream();
-        }
-    }
-
     @Test
     @Order(9)
     void everyExampleBecomesReadyAsItStands() throws IOException {
         Kubectl kubectl = installation.kubectl();
         kubectl.run("apply", "--server-side", "-f", ExternalDns.definitions().toString())
                 .orThrow();
-        for (Path example : examples().toList()) {
+        for (Path example : SourceTree.examples()) {
             String manifests =
                     manifests(example).replaceAll("namespace: (web|dns)\\b", "namespace: " + Installation.NAMESPACE);
             apply(kubectl, manifests);
