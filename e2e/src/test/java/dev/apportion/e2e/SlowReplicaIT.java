@@ -38,13 +38,13 @@ class SlowReplicaIT {
 
     private static final int PORT = 19200;
     private static final int FIRST_HOST = 90;
-    private static final int TTL = 5;
+    private static final int TTL = 8;
 
     /** Each with a cache of its own. */
-    private static final int CLIENTS = 120;
+    private static final int CLIENTS = 360;
 
     /** Of all clients together, in a second. */
-    private static final double RATE = 60;
+    private static final double RATE = 180;
 
     private static final Duration SERVICE_TIME = Duration.ofMillis(800);
     private static final Question NAME = Question.of("slow.slow.example", Type.A);

@@ -74,8 +74,11 @@ final class ZonePublisher {
      */
     private final Set<Ref> doubted = ConcurrentHashMap.newKeySet();
 
-    /** The last serials of zones that were removed, while they may be ahead of the clock: each change takes the next, however fast. */
-    private final Map<Place, Long> retired = new ConcurrentHashMap<>();
+    /**
+     * The last serials, while they may be ahead of the clock: each change takes the next, however fast. What is made anew, since it was
+     * removed, by whomever, must not begin with one of them.
+     */
+    private final Map<Place, Long> given = new ConcurrentHashMap<>();
 
     /** The cached ConfigMaps. */
     interface ShardCache {
@@ -287,7 +290,7 @@ final class ZonePublisher {
                     new Write.Failed("the lease is not held for certain, so nothing is written"), AFTER_FAILURE);
         }
         Place place = new Place(layout.namespace(), zone.domain(), shard);
-        Claim claim = new Claim(Math.max(floor, retired.getOrDefault(place, 0L)), epoch.getAsLong(), reload);
+        Claim claim = new Claim(Math.max(floor, given.getOrDefault(place, 0L)), epoch.getAsLong(), reload);
         ShardChange change = ShardChange.decide(current, desired, layout, shard, claim);
         Ref ref = new Ref(layout.namespace(), layout.configMapName(shard));
         Optional<Duration> early = call(change).flatMap(retryAfter::left);
@@ -302,6 +305,7 @@ final class ZonePublisher {
             case Publication.Written(Optional<Serial> serial, ConfigMap written) -> {
                 troubles.remove(place);
                 doubted.remove(ref);
+                serial.ifPresent(number -> given.merge(place, number.value(), Math::max));
                 cache.written(written);
                 yield new Tried(
                         Optional.of(done(serial)),
@@ -409,7 +413,7 @@ final class ZonePublisher {
      * @return when to look again, where something could not be removed
      */
     Optional<Duration> sweep(ConfigMap configMap, Predicate<ShardState.Published> isForeign, long now) {
-        retired.values().removeIf(serial -> serial < now);
+        given.values().removeIf(serial -> serial < now);
         return states(configMap)
                 .flatMap(state -> state instanceof ShardState.Published readable && isForeign.test(readable)
                         ? remove(configMap, readable).stream()
@@ -445,9 +449,10 @@ final class ZonePublisher {
         return switch (publication) {
             case Publication.Unchanged unchanged -> Optional.empty();
             case Publication.Written(Optional<Serial> serial, ConfigMap written) -> {
-                retired.put(
+                given.merge(
                         new Place(namespace, zone.domain(), zone.shard()),
-                        zone.serial().value());
+                        zone.serial().value(),
+                        Math::max);
                 cache.written(written);
                 LOG.atInfo()
                         .addKeyValue("domain", zone.domain())
