@@ -9,7 +9,6 @@ import dev.apportion.e2e.bed.Kubectl;
 import dev.apportion.e2e.bed.Question;
 import dev.apportion.e2e.bed.SourceTree;
 import dev.apportion.e2e.bed.Tally;
-import dev.apportion.e2e.bed.Tool;
 import dev.apportion.e2e.kind.Cluster;
 import dev.apportion.e2e.kind.PodResolver;
 import dev.apportion.e2e.kind.TrafficPods;
@@ -414,39 +413,22 @@ class InstallationE2E {
 
     @Test
     @Order(7)
-    void footprintBesideExternalDns() throws IOException {
+    void footprintBesideExternalDns() {
         String namespace = cluster.newNamespace();
-        Kubectl kubectl = cluster.kubectl(namespace);
-        kubectl.runWith(
-                        Files.readString(SourceTree.root().resolve("e2e/src/test/resources/kind/external-dns.yaml"))
-                                .replace("IMAGE", cluster.loadImageOf(Tool.EXTERNAL_DNS))
-                                .replace("NAMESPACE", namespace),
-                        "apply",
-                        "-f",
-                        "-")
-                .orThrow();
-        kubectl.run("rollout", "status", "deployment/external-dns", "--timeout=120s")
-                .orThrow();
-        try (KubernetesClient client = cluster.client(namespace)) {
-            Pod other = client.pods()
-                    .withLabel("app", "external-dns")
-                    .list()
-                    .getItems()
-                    .getFirst();
-            long theirs = cluster.residentKibibytes(other);
-            String leader = installation.leader();
-            for (Pod operator : installation.operators()) {
-                String name = operator.getMetadata().getName();
-                long ours = cluster.residentKibibytes(operator);
-                System.out.printf(
-                        "%s: %d MiB resident, %.2f times ExternalDNS' %d MiB; %s%n",
-                        leader.startsWith(name) ? "The leader" : "The one that stands by",
-                        ours / 1024,
-                        (double) ours / theirs,
-                        theirs / 1024,
-                        started(name));
-                assertThat(ours / 1024).isLessThan(256);
-            }
+        Pod other = cluster.startExternalDns(namespace);
+        long theirs = cluster.residentKibibytes(other);
+        String leader = installation.leader();
+        for (Pod operator : installation.operators()) {
+            String name = operator.getMetadata().getName();
+            long ours = cluster.residentKibibytes(operator);
+            System.out.printf(
+                    "%s: %d MiB resident, %.2f times ExternalDNS' %d MiB; %s%n",
+                    leader.startsWith(name) ? "The leader" : "The one that stands by",
+                    ours / 1024,
+                    (double) ours / theirs,
+                    theirs / 1024,
+                    started(name));
+            assertThat(ours / 1024).isLessThan(256);
         }
         cluster.deleteNamespace(namespace);
     }
@@ -482,7 +464,7 @@ class InstallationE2E {
             metadata: {name: intruder}
             spec: {zoneRef: {name: closed, namespace: apportion-system}, hostname: www.closed.example, poolRef: {name: intruder}}
             """);
-        installation.awaitCondition(installation.kubectl(), "dnszone/closed", "Ready", "True");
+        installation.awaitCondition(installation.kubectl(), "dnszone/closed", "Verified", "True Verified");
         String said =
                 installation.awaitCondition(kubectl, "trafficservice/intruder", "Accepted", "False NotAllowedByZone");
         assertThat(said).contains("closed");
@@ -496,6 +478,32 @@ class InstallationE2E {
 
     @Test
     @Order(9)
+    void whatTheMetricsServerMeasuresReachesThePool() {
+        cluster.startMetricsServer();
+        World world = World.of(cluster, "Single", "");
+        cluster.newTrafficPods(world.namespace(), "web", 2);
+        world.kubectl()
+                .run(
+                        "patch",
+                        "replicapool/" + world.name(),
+                        "--type=merge",
+                        "-p",
+                        "{\"spec\":{\"load\":{\"podMetrics\":{\"resource\":\"memory\"},\"intervalSeconds\":5}}}")
+                .orThrow();
+
+        installation.awaitCondition(world.kubectl(), "replicapool/" + world.name(), "LoadAvailable", "True Measured");
+
+        String measured = world.kubectl()
+                .run("get", "replicapool/" + world.name(), "-o", "jsonpath={.status.rows[*].measured}")
+                .orThrow()
+                .stdout();
+        System.out.println("Measured by metrics.k8s.io: " + measured);
+        assertThat(measured).contains("utilisation");
+        world.end(cluster, installation);
+    }
+
+    @Test
+    @Order(10)
     void everyExampleBecomesReadyAsItStands() throws IOException {
         Kubectl kubectl = installation.kubectl();
         kubectl.run("apply", "--server-side", "-f", ExternalDns.definitions().toString())
@@ -526,7 +534,7 @@ class InstallationE2E {
 
     /** The cluster's own CoreDNS forwards a domain as the chart's README says, another one through its cache, and a third one shuffled. */
     @Test
-    @Order(10)
+    @Order(11)
     void throughTheClustersOwnDnsWeightsArriveAsDocumented() {
         Kubectl system = cluster.kubectl("kube-system");
         try (KubernetesClient client = cluster.client("kube-system")) {
@@ -563,7 +571,10 @@ class InstallationE2E {
                 }
             }
             print(installation.awaitCondition(
-                    wired.kubectl(), "trafficservice/" + wired.name(), "WeightsHonored", "True"));
+                    wired.kubectl(),
+                    "trafficservice/" + wired.name(),
+                    "WeightsHonored",
+                    "True WeightsHonored: clients get the published shares"));
             print(installation.awaitCondition(
                     cached.kubectl(), "trafficservice/" + cached.name(), "WeightsHonored", "False ResolverPins"));
             print(installation.awaitCondition(
@@ -588,7 +599,7 @@ class InstallationE2E {
     }
 
     @Test
-    @Order(11)
+    @Order(12)
     void whileANodeIsDrainedEveryQuestionIsAnswered() {
         World world = World.of(cluster, "Single", "");
         cluster.newTrafficPods(world.namespace(), "web", 2);
@@ -619,7 +630,7 @@ class InstallationE2E {
     }
 
     @Test
-    @Order(12)
+    @Order(13)
     void uninstalledAsDocumentedItLeavesItsDefinitionsAndNothingElse() {
         Kubectl kubectl = installation.kubectl();
         kubectl.run("delete", "services", "-l", "e2e.apportion.dev/made-by=test")

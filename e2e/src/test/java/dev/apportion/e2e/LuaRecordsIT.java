@@ -51,6 +51,9 @@ class LuaRecordsIT {
             - {name: a, addresses: [192.0.2.1, "2001:db8::1"], capacity: 400}
             - {name: b, addresses: [192.0.2.2, "2001:db8::2"], capacity: 100}
             - {name: c, address: 192.0.2.3, capacity: 100}
+          - name: west
+            endpoints:
+            - {name: d, addresses: [192.0.2.4, "2001:db8::4"], capacity: 300}
         ---
         apiVersion: apportion.dev/v1alpha1
         kind: TrafficService
@@ -84,7 +87,7 @@ class LuaRecordsIT {
     @BeforeAll
     void start(ApiServer server, Kubectl kubectl, @TempDir Path folder) throws IOException {
         powerDns = PowerDns.start();
-        for (String zone : new String[] {"lua", "even", "apex"}) {
+        for (String zone : new String[] {"lua", "even", "apex", "still"}) {
             powerDns.createZone(zone + ".example");
         }
         ExternalDns.installDefinition(server);
@@ -97,6 +100,7 @@ class LuaRecordsIT {
                 "--registry=noop",
                 "--domain-filter=lua.example",
                 "--domain-filter=apex.example",
+                "--domain-filter=still.example",
                 "--managed-record-types=LUA");
         product = Product.start(
                 server,
@@ -131,7 +135,11 @@ class LuaRecordsIT {
                 }
             });
             Tally tally = powerDns.server().random(Question.of(host, type).onBehalfOf(client), QUESTIONS, random);
-            assertThat(tally.pValue(family))
+            double p = tally.pValue(family);
+            System.out.printf(
+                    "%s %s for %s: weights %s, %d answers %s, chi-squared p = %.3f%n",
+                    host, Type.string(type), client, family, QUESTIONS, tally.counts(), p);
+            assertThat(p)
                     .as("%s for %s: %s by %s", host, client, tally.counts(), family)
                     .isGreaterThan(UNLIKELY);
         }
@@ -154,6 +162,9 @@ class LuaRecordsIT {
                 "an answer");
         product.awaitReady("dnszone/lua", "trafficservice/lua", "trafficstream/lua-fr", "trafficstream/lua-eu");
         product.await("programs with streams", () -> zoneText("lua.example").contains("10.33.0.0/16"));
+        assertThat(product.weights("trafficstream/lua-eu"))
+                .doesNotContainKey("192.0.2.4")
+                .isNotEqualTo(product.weights("trafficstream/lua-fr"));
         answersFit("www.lua.example", "10.33.1.1", "trafficstream/lua-fr");
         answersFit("www.lua.example", "10.34.1.1", "trafficstream/lua-eu");
         answersFit("www.lua.example", "2001:db8:e::7", "trafficstream/lua-eu");
@@ -190,6 +201,25 @@ class LuaRecordsIT {
         answersFit("apex.example", "203.0.113.7", "trafficservice/apex");
     }
 
+    @Test
+    void tenLooksLaterNothingHasBeenWritten() {
+        product.apply(zone("still"));
+        product.awaitVerified("still");
+        String text = zoneText("still.example");
+        assertThat(text).contains("LUA").containsPattern("\"serial\": ?[0-9]+");
+        int looks = looksWithoutChange();
+
+        product.await("ten more looks", () -> looksWithoutChange() >= looks + 10);
+
+        // PowerDNS counts each change by the serial.
+        assertThat(zoneText("still.example")).isEqualTo(text);
+        System.out.printf("still.example: %d looks without a change%n", looksWithoutChange() - looks);
+    }
+
+    private int looksWithoutChange() {
+        return externalDns.log().split("All records are already up to date", -1).length - 1;
+    }
+
     /** What stands at the provider has the addresses, but does not weigh them: as with one that knows no weights. */
     @Test
     void aProviderThatIgnoresWeightsIsNamed() throws IOException {
@@ -197,8 +227,8 @@ class LuaRecordsIT {
                 "even.example",
                 "www.even.example",
                 "LUA",
-                "\"A \\\"pickrandom({'192.0.2.1','192.0.2.2','192.0.2.3'})\\\"\"},{\"content\":"
-                        + "\"AAAA \\\"pickrandom({'2001:db8::1','2001:db8::2'})\\\"\"");
+                "\"A \\\"pickrandom({'192.0.2.1','192.0.2.2','192.0.2.3','192.0.2.4'})\\\"\"},{\"content\":"
+                        + "\"AAAA \\\"pickrandom({'2001:db8::1','2001:db8::2','2001:db8::4'})\\\"\"");
 
         product.apply(zone("even"));
 

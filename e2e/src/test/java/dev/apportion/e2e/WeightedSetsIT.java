@@ -21,6 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -74,12 +75,22 @@ class WeightedSetsIT {
     }
 
     @AfterEach
-    void stopProvider() throws IOException {
+    void stopProvider(TestInfo test) throws IOException {
         product.kubectl("delete", "trafficservices,replicapools", "--all");
         product.await(
                 "the end of all DNSEndpoints",
                 () -> product.kubectl("get", "dnsendpoints", "-o", "name").isBlank());
         externalDns.close();
+        List<Change> changes = provider.changes();
+        System.out.printf(
+                "%s: %d looks, %d changes (%d records made, %d updated, %d removed), refused: %s%n",
+                test.getDisplayName(),
+                provider.looks(),
+                changes.size(),
+                changes.stream().mapToInt(change -> change.created().size()).sum(),
+                changes.stream().mapToInt(change -> change.updated().size()).sum(),
+                changes.stream().mapToInt(change -> change.deleted().size()).sum(),
+                provider.refusals());
         provider.close();
     }
 

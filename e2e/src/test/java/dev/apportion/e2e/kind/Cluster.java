@@ -15,7 +15,9 @@ import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -23,6 +25,7 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -246,6 +249,37 @@ public final class Cluster implements AutoCloseable {
     /** Starts pods that answer HTTP, with a Service, in a namespace; they are ready when this returns. */
     public TrafficPods newTrafficPods(String namespace, String name, int replicas) {
         return TrafficPods.start(kubectl(namespace), loadImageOf(Tool.TRAFFIC), name, replicas);
+    }
+
+    /** Starts the metrics-server that serves {@code metrics.k8s.io}; what it measures is there some 30 s later. */
+    public void startMetricsServer() {
+        String manifest = resource("metrics-server.yaml").replace("IMAGE", loadImageOf(Tool.METRICS_SERVER));
+        kubectl("kube-system").runWith(manifest, "apply", "-f", "-").orThrow();
+    }
+
+    /** Starts an ExternalDNS that writes nowhere, in a namespace, and returns its pod. */
+    public Pod startExternalDns(String namespace) {
+        Kubectl kubectl = kubectl(namespace);
+        String manifest = resource("external-dns.yaml")
+                .replace("IMAGE", loadImageOf(Tool.EXTERNAL_DNS))
+                .replace("NAMESPACE", namespace);
+        kubectl.runWith(manifest, "apply", "-f", "-").orThrow();
+        kubectl.run("rollout", "status", "deployment/external-dns", "--timeout=120s")
+                .orThrow();
+        return client.pods()
+                .inNamespace(namespace)
+                .withLabel("app", "external-dns")
+                .list()
+                .getItems()
+                .getFirst();
+    }
+
+    private static String resource(String name) {
+        try (InputStream stream = Objects.requireNonNull(Cluster.class.getResourceAsStream("/kind/" + name), name)) {
+            return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** Keeps the logs of all pods and nodes, events, and what there is in the cluster, in {@code e2e/target/e2e-logs/NAME}. */

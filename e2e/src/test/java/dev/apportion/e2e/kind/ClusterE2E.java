@@ -6,17 +6,12 @@ import static org.awaitility.Awaitility.await;
 import dev.apportion.e2e.bed.Answer;
 import dev.apportion.e2e.bed.Kubectl;
 import dev.apportion.e2e.bed.Question;
-import dev.apportion.e2e.bed.Tool;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.xbill.DNS.Type;
 
@@ -114,12 +109,11 @@ class ClusterE2E {
     }
 
     @Test
-    void metricsServerServesPodMetrics(Cluster cluster, KubernetesClient client, Kubectl kubectl) throws IOException {
+    void metricsServerServesPodMetrics(Cluster cluster, KubernetesClient client, Kubectl kubectl) {
         cluster.newTrafficPods(client.getNamespace(), "web", 2);
-        String manifest = resource("metrics-server.yaml").replace("IMAGE", cluster.loadImageOf(Tool.METRICS_SERVER));
         Instant start = Instant.now();
 
-        cluster.kubectl("kube-system").runWith(manifest, "apply", "-f", "-").orThrow();
+        cluster.startMetricsServer();
 
         await().atMost(Duration.ofMinutes(4))
                 .pollInterval(Duration.ofSeconds(1))
@@ -135,13 +129,8 @@ class ClusterE2E {
     }
 
     @Test
-    void externalDnsRunsBesides(Cluster cluster, KubernetesClient client, Kubectl kubectl) throws IOException {
-        String manifest = resource("external-dns.yaml")
-                .replace("IMAGE", cluster.loadImageOf(Tool.EXTERNAL_DNS))
-                .replace("NAMESPACE", client.getNamespace());
-        kubectl.runWith(manifest, "apply", "-f", "-").orThrow();
-        kubectl.run("rollout", "status", "deployment/external-dns", "--timeout=120s")
-                .orThrow();
+    void externalDnsRunsBesides(Cluster cluster, KubernetesClient client, Kubectl kubectl) {
+        Pod pod = cluster.startExternalDns(client.getNamespace());
         cluster.newTrafficPods(client.getNamespace(), "web", 1);
 
         kubectl.run(
@@ -155,8 +144,6 @@ class ClusterE2E {
                 .untilAsserted(() -> assertThat(
                                 kubectl.run("logs", "deployment/external-dns").stdout())
                         .contains("CREATE: web.example.org"));
-        Pod pod =
-                client.pods().withLabel("app", "external-dns").list().getItems().getFirst();
         System.out.println("external-dns: " + cluster.residentKibibytes(pod) / 1024 + " MiB resident");
     }
 
@@ -178,11 +165,5 @@ class ClusterE2E {
 
     private static double seconds(Instant start) {
         return Duration.between(start, Instant.now()).toMillis() / 1000.0;
-    }
-
-    private static String resource(String name) throws IOException {
-        try (InputStream stream = Objects.requireNonNull(ClusterE2E.class.getResourceAsStream("/kind/" + name), name)) {
-            return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
-        }
     }
 }
