@@ -45,6 +45,7 @@ public final class ToolCache {
     /** The variable that names a folder of ready programs. */
     static final String BINARIES = "APPORTION_TEST_BINARIES";
 
+    private static final List<String> YIELDING = List.of("nice", "-n", "19");
     private static final String GO_RELEASE = "1.26";
     private static final Duration PROGRESS = Duration.ofSeconds(15);
     private static final int KEPT_LINES = 40;
@@ -56,6 +57,7 @@ public final class ToolCache {
     private final Map<String, String> environment;
     private final Path modules;
     private final PrintStream progress;
+    private final List<String> prefix;
 
     /**
      * @param environment the variables that say where things are
@@ -63,9 +65,15 @@ public final class ToolCache {
      * @param progress where a line goes now and then while something is built
      */
     ToolCache(Map<String, String> environment, Path modules, PrintStream progress) {
+        this(environment, modules, progress, List.of());
+    }
+
+    /** @param prefix the words that the command line of each build begins with */
+    private ToolCache(Map<String, String> environment, Path modules, PrintStream progress, List<String> prefix) {
         this.environment = Map.copyOf(environment);
         this.modules = modules;
         this.progress = progress;
+        this.prefix = prefix;
     }
 
     /** The cache of this user for this source tree. */
@@ -75,14 +83,18 @@ public final class ToolCache {
 
     /**
      * Builds what is missing of the named programs, or, if none is named, of those that run as processes; the exit code is 1 if one
-     * cannot be had.
+     * cannot be had. With {@code --beside} as the first word it leaves the processors to whatever else runs, and without a name it
+     * builds all programs.
      */
-    public static void main(String[] programs) {
-        ToolCache cache = ofThisUser();
-        List<String> named = List.of(programs);
+    public static void main(String[] words) {
+        boolean beside = words.length > 0 && words[0].equals("--beside");
+        List<String> named = List.of(words).subList(beside ? 1 : 0, words.length);
+        ToolCache user = ofThisUser();
+        ToolCache cache = beside ? new ToolCache(user.environment, user.modules, user.progress, YIELDING) : user;
         try {
             cache.paths(Stream.of(Tool.values())
-                            .filter(tool -> named.isEmpty() ? !tool.isForClusters() : named.contains(tool.program()))
+                            .filter(tool ->
+                                    named.isEmpty() ? beside || !tool.isForClusters() : named.contains(tool.program()))
                             .toList())
                     .forEach((tool, path) -> cache.progress.println(tool.program() + ": " + path));
         } catch (ToolUnavailableException missing) {
@@ -221,7 +233,8 @@ public final class ToolCache {
         // Of several packages go takes the last element of each import path as the program's name.
         String output =
                 tools.size() == 1 ? folder.resolve(tools.getFirst().program()).toString() : folder + "/";
-        List<String> command = new ArrayList<>(List.of(go.toString(), "build", "-v", "-o", output));
+        List<String> command = new ArrayList<>(prefix);
+        command.addAll(List.of(go.toString(), "build", "-v", "-o", output));
         command.addAll(build.flags());
         tools.forEach(tool -> command.add(tool.goPackage()));
         ProcessBuilder builder =
