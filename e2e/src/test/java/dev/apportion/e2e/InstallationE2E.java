@@ -498,7 +498,7 @@ class InstallationE2E {
                 .orThrow()
                 .stdout();
         System.out.println("Measured by metrics.k8s.io: " + measured);
-        assertThat(measured).contains("utilisation");
+        assertThat(measured).contains("% of what it requests");
         world.end(cluster, installation);
     }
 
