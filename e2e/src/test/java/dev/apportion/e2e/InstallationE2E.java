@@ -22,7 +22,9 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -291,7 +293,8 @@ class InstallationE2E {
         World world = World.of(cluster, "Single", "");
         TrafficPods pods = cluster.newTrafficPods(world.namespace(), "web", 3);
         try (KubernetesClient client = cluster.client(world.namespace())) {
-            for (int round = 1; round <= 3; round++) {
+            List<Duration> times = new ArrayList<>();
+            for (int round = 1; round <= 5; round++) {
                 pods.awaitReady();
                 awaitAnswers(world, addresses(client));
                 Pod victim = client.pods().withLabel("app", "web").list().getItems().stream()
@@ -312,13 +315,17 @@ class InstallationE2E {
                         assertThat(since(start)).isLessThan(Duration.ofSeconds(20));
                     }
                 });
-                Duration gone = since(start);
+                times.add(since(start));
                 for (DnsServer server : asked.keySet()) {
                     assertThat(slots(server, world).count(address)).isZero();
                 }
-                System.out.printf("A killed pod was out of all answers after %d ms%n", gone.toMillis());
-                assertThat(gone).isLessThan(Duration.ofSeconds(3));
             }
+            times.sort(Comparator.naturalOrder());
+            System.out.printf(
+                    "A killed pod was out of all answers after %s ms%n",
+                    times.stream().map(Duration::toMillis).toList());
+            // A machine that is busy with other things holds one or the other up.
+            assertThat(times.get(times.size() / 2)).isLessThan(Duration.ofMillis(1500));
         }
         world.end(cluster, installation);
     }
