@@ -56,6 +56,7 @@ class LiveIT {
         metadata: {name: live}
         spec:
           domain: live.example
+          ttlSeconds: 1
           coreDNS: {answers: Single, configMap: {shards: 1}}
           verifyAt: {addresses: ["127.0.0.1:PORT"]}
           resolvers: {addresses: ["127.0.0.1:PORT"]}

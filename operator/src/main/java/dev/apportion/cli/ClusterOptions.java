@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** The cluster that a command reads, as kubectl has it. */
-final class ClusterOptions {
+class ClusterOptions {
 
     @Option(names = "--kubeconfig", paramLabel = "FILE", description = "The kubeconfig; default: as kubectl finds it.")
     private @Nullable Path kubeconfig;
@@ -24,22 +24,13 @@ final class ClusterOptions {
             description = "The namespace to read; default: that of the context.")
     private @Nullable String namespace;
 
-    @Option(
-            names = {"-A", "--all-namespaces"},
-            description = "Read all namespaces.")
-    private boolean all;
-
-    /** Whether every namespace is read. */
-    boolean isAll() {
-        return all;
-    }
-
     /** The option that was given and has no effect on files; null where none was. */
     @Nullable
     String given() {
-        return kubeconfig != null
-                ? "--kubeconfig"
-                : context != null ? "--context" : namespace != null ? "--namespace" : all ? "--all-namespaces" : null;
+        if (kubeconfig != null) {
+            return "--kubeconfig";
+        }
+        return context != null ? "--context" : namespace != null ? "--namespace" : null;
     }
 
     /** Finds the cluster; nothing is asked yet. */

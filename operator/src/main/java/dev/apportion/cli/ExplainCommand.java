@@ -48,7 +48,7 @@ final class ExplainCommand implements Callable<Integer> {
     private ManifestOptions manifests = new ManifestOptions();
 
     @Mixin
-    private ClusterOptions clusters = new ClusterOptions();
+    private NamespacesOptions clusters = new NamespacesOptions();
 
     @Spec
     @SuppressWarnings("NullAway.Init") // set by picocli

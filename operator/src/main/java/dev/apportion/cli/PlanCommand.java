@@ -52,7 +52,7 @@ final class PlanCommand implements Callable<Integer> {
     private boolean live;
 
     @Mixin
-    private ClusterOptions clusters = new ClusterOptions();
+    private NamespacesOptions clusters = new NamespacesOptions();
 
     @Option(
             names = {"-o", "--output"},

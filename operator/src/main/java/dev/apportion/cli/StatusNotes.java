@@ -114,6 +114,10 @@ final class StatusNotes implements Explanation.Notes {
                 .ifPresent(query -> notes.add("its rate comes from its query (rateFrom)"));
         Optional.ofNullable(name.isEmpty() ? services.get(service) : streams.get(new Ref(service.namespace(), name)))
                 .ifPresent(resource -> notes.addAll(conditions(resource)));
+        Optional.ofNullable(services.get(service))
+                .map(ApportionResource::getStatus)
+                .flatMap(status -> condition(status, Finding.WEIGHTS_HONORED))
+                .ifPresent(condition -> notes.add(text(condition)));
         if (quo.admission().service(service).filter(found -> found.paused()).isPresent()) {
             notes.add("the service is paused: what was published stays");
         }

@@ -68,7 +68,7 @@ final class VerifyCommand implements Callable<Integer> {
     private ManifestOptions manifests = new ManifestOptions();
 
     @Mixin
-    private ClusterOptions clusters = new ClusterOptions();
+    private NamespacesOptions clusters = new NamespacesOptions();
 
     @Mixin
     private ServerOptions authorities = new ServerOptions();

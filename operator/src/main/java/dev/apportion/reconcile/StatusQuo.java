@@ -102,31 +102,31 @@ public final class StatusQuo {
     }
 
     /**
-     * All that is in force, with the shares that are meant: where a plan of the same would answer as is published, they are those of
-     * that plan, and else those that the answers give.
+     * All that is in force, with the shares that are meant, where they can be told: those of a plan from nothing, if it comes to the same
+     * answers. Of answers that were kept from before, statuses have the integers alone.
      */
     public Plan explained() {
-        Plan anew = next(Optional.empty());
+        Plan anew = Plan.of(world, zone -> Optional.empty());
         SortedMap<Ref, PoolPlan> explained = new TreeMap<>();
         pools.forEach((ref, pool) -> explained.put(
                 ref,
                 pool.with(pool.streams().stream()
-                        .map(stream -> Optional.ofNullable(anew.pools().get(ref))
-                                .flatMap(plan -> plan.streams().stream()
-                                        .filter(other -> other.demand()
-                                                .key()
-                                                .equals(stream.demand().key()))
-                                        .findFirst())
-                                .filter(other -> other.answers().equals(stream.answers()))
-                                .map(other -> new PoolPlan.Stream(
-                                        stream.demand(),
-                                        stream.answers(),
-                                        other.shares(),
-                                        other.given(),
-                                        other.restrained()))
-                                .orElse(stream))
+                        .map(stream ->
+                                meant(stream, Optional.ofNullable(anew.pools().get(ref))))
                         .toList())));
         return new Plan(admission, explained, new TreeMap<>(), new TreeMap<>(), List.of());
+    }
+
+    private static PoolPlan.Stream meant(PoolPlan.Stream stream, Optional<PoolPlan> anew) {
+        return anew.stream()
+                .flatMap(plan -> plan.streams().stream())
+                .filter(other -> other.demand().key().equals(stream.demand().key())
+                        && other.answers().equals(stream.answers()))
+                .findFirst()
+                .map(other -> new PoolPlan.Stream(
+                        stream.demand(), stream.answers(), other.shares(), other.given(), other.restrained()))
+                .orElseGet(() -> new PoolPlan.Stream(
+                        stream.demand(), stream.answers(), Map.of(), stream.given(), stream.restrained()));
     }
 
     /**
