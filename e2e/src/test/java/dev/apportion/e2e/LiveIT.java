@@ -263,6 +263,83 @@ class LiveIT {
         return moved;
     }
 
+    /** What the operator keeps beside the statuses is read where it may be, and else left out. */
+    @Test
+    void keysAreComparedByWhoMayReadConfigMaps() {
+        product.apply("""
+            apiVersion: apportion.dev/v1alpha1
+            kind: ReplicaPool
+            metadata: {name: tenants}
+            spec:
+              sites:
+              - name: main
+                endpoints: [{name: a, address: 192.0.2.1, capacity: 100}, {name: b, address: 192.0.2.2, capacity: 100}]
+            ---
+            apiVersion: apportion.dev/v1alpha1
+            kind: TrafficService
+            metadata: {name: tenants}
+            spec: {zoneRef: {name: live}, hostname: tenants.live.example, poolRef: {name: tenants}, maxReplicas: 1}
+            ---
+            apiVersion: apportion.dev/v1alpha1
+            kind: TrafficStream
+            metadata: {name: tenants}
+            spec:
+              serviceRef: {name: tenants}
+              keys: {list: [{name: alice, rate: 40}, {name: bob, rate: 30}, {name: carol, rate: 9}]}
+            """);
+        try {
+            product.awaitReady("trafficstream/tenants", "trafficservice/tenants", "replicapool/tenants");
+            assertThat(run("plan", "--live").stdout())
+                    .startsWith("no change\n")
+                    .contains("Note: ReplicaPool %s/tenants is left out: the keys".formatted(kubectl.namespace()))
+                    .contains("Note: no right to read ConfigMaps in the namespace " + kubectl.namespace());
+            Apportion administrator = Apportion.packaged().against(server);
+            assertThat(administrator
+                            .run("plan", "--live", "-n", kubectl.namespace())
+                            .stdout())
+                    .startsWith("no change\n")
+                    .doesNotContain("Note");
+            Command.Result verified = administrator.run("verify", "-n", kubectl.namespace());
+            assertThat(verified.exitCode()).as(verified.toString()).isZero();
+            assertThat(verified.stdout()).contains("answers live.example as planned: 5 hosts");
+        } finally {
+            product.kubectl("delete", "trafficstream/tenants", "trafficservice/tenants", "replicapool/tenants");
+        }
+    }
+
+    /** With half of the capacity gone, the same requests take longer, and some are lost until it is known. */
+    @Test
+    void whatIfAReplicaDies() throws IOException {
+        Path scenario = folder.resolve("scenario.yaml");
+        Command.Result simulated = run(
+                "simulate",
+                "--from-pool",
+                "shop",
+                "--lose",
+                "fra-1",
+                "--seeds",
+                "3",
+                "-o",
+                "json",
+                "--write-scenario",
+                scenario.toString());
+
+        assertThat(simulated.exitCode()).as(simulated.toString()).isZero();
+        JsonNode rows = JSON.readTree(simulated.stdout()).at("/scenarios/0/points");
+        assertThat(rows).as(simulated.stdout()).hasSize(2);
+        assertThat(rows.path(0).at("/labels/servers").asText()).isEqualTo("now");
+        assertThat(rows.path(0).at("/metrics/lost/mean").asDouble()).isZero();
+        assertThat(rows.path(1).at("/metrics/lost/mean").asDouble()).isPositive();
+        assertThat(rows.path(1).at("/metrics/delay/mean").asDouble())
+                .isGreaterThan(2 * rows.path(0).at("/metrics/delay/mean").asDouble());
+        Command.Result again = Apportion.packaged().run("simulate", scenario.toString(), "--seeds", "3", "-o", "json");
+        assertThat(again.stdout()).isEqualTo(simulated.stdout());
+        Command.Result table =
+                run("simulate", "--from-pool", kubectl.namespace() + "/shop", "--lose", "fra-1", "--seeds", "3");
+        assertThat(table.stdout()).contains("pool %s/shop: 2 points".formatted(kubectl.namespace()));
+        assertThat(table.stdout()).containsPattern("(?m)^now +").containsPattern("(?m)^without fra-1 +");
+    }
+
     @Test
     void whatCannotBeReadIsSaidInOneLine() throws IOException {
         assertThat(run("explain", "nobody"))

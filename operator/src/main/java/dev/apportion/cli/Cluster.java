@@ -29,6 +29,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -47,6 +48,7 @@ final class Cluster implements AutoCloseable {
     private final String namespace;
     private final Clock clock;
     private final Set<String> gaps = new LinkedHashSet<>();
+    private Consumer<String> heard = gap -> {};
 
     /** @param namespace the one that is meant; null for that of the context */
     Cluster(Config config, @Nullable String namespace) {
@@ -62,6 +64,11 @@ final class Cluster implements AutoCloseable {
     /** The namespace that is meant where nothing else is said. */
     String namespace() {
         return namespace;
+    }
+
+    /** Tells at once of what is wanted and must not be read. */
+    void onGap(Consumer<String> listener) {
+        heard = listener;
     }
 
     /** What was wanted and must not be read, for people. */
@@ -197,7 +204,10 @@ final class Cluster implements AutoCloseable {
             if (e.getCode() != HttpURLConnection.HTTP_FORBIDDEN) {
                 throw unreachable(e);
             }
-            gaps.add("no right to read " + what);
+            String gap = "no right to read " + what;
+            if (gaps.add(gap)) {
+                heard.accept(gap);
+            }
             return otherwise;
         }
     }
@@ -266,7 +276,7 @@ final class Cluster implements AutoCloseable {
         Map<Ref, ConfigMap> found = new HashMap<>();
         for (Ref ref : refs) {
             Optional<ConfigMap> read = optional(
-                    "ConfigMaps in the namespace %s, so %s are left out".formatted(ref.namespace(), why),
+                    "ConfigMaps in the namespace %s, which hold %s".formatted(ref.namespace(), why),
                     () -> Optional.ofNullable(client.configMaps()
                             .inNamespace(ref.namespace())
                             .withName(ref.name())

@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -105,8 +106,14 @@ final class PlanCommand implements Callable<Integer> {
             StatusQuo now =
                     cluster.read(clusters.isAll() ? Set.of() : namespaces(wanted, cluster.namespace()), zones(wanted));
             Outlook outlook = Outlook.of(now, wanted);
-            List<String> gaps =
-                    Stream.concat(now.gaps().stream(), cluster.gaps().stream()).toList();
+            List<String> gaps = Stream.of(
+                            now.gaps().stream(),
+                            outlook.blind().entrySet().stream()
+                                    .map(blind -> "ReplicaPool %s is left out: %s"
+                                            .formatted(blind.getKey(), blind.getValue())),
+                            cluster.gaps().stream())
+                    .flatMap(Function.identity())
+                    .toList();
             PrintWriter out = spec.commandLine().getOut();
             if (output == Output.json) {
                 out.println(OutlookReport.json(outlook, gaps));

@@ -141,14 +141,23 @@ final class VerifyCommand implements Callable<Integer> {
     private Matter ofCluster() throws ClusterException {
         boolean given = !authorities.servers().isEmpty() || !resolvers.isEmpty();
         try (Cluster cluster = clusters.open()) {
+            cluster.onGap(spec.commandLine().getErr()::println);
             Set<String> namespaces = clusters.isAll() ? Set.of() : Set.of(cluster.namespace());
             StatusQuo quo = cluster.read(namespaces, Set.of());
             SortedMap<Ref, ZoneRecords> zones = new TreeMap<>();
+            Set<String> unknown = quo.unknown().stream().map(Ref::toString).collect(Collectors.toSet());
             quo.published().forEach((ref, zone) -> {
-                if (!zone.hosts().isEmpty()) {
-                    zones.put(ref, zone);
+                List<Host> known = zone.hosts().stream()
+                        .filter(host -> !unknown.contains(host.owner()))
+                        .toList();
+                if (!known.isEmpty()) {
+                    zones.put(ref, zone.withHosts(known));
                 }
             });
+            unknown.forEach(service -> spec.commandLine()
+                    .getErr()
+                    .println("TrafficService %s is left out: its keys, or long answers, are in no status"
+                            .formatted(service)));
             if (zones.isEmpty()) {
                 throw new ClusterException(
                         "no TrafficService of %s is published; kubectl get trafficservices %s says why"
@@ -160,8 +169,9 @@ final class VerifyCommand implements Callable<Integer> {
                     zones,
                     given ? all(zones, authorities.servers()) : servers(cluster.withServers(quo), zones.keySet()),
                     given ? all(zones, resolvers) : resolvers(quo, zones.keySet()));
-            cluster.gaps().forEach(spec.commandLine().getErr()::println);
             return matter;
+        } finally {
+            spec.commandLine().getErr().flush();
         }
     }
 

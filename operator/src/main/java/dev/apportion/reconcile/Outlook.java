@@ -8,6 +8,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * What a cluster would publish beside what it publishes.
@@ -16,10 +18,16 @@ import java.util.TreeMap;
  * @param shifts the streams whose answers would change
  * @param rate the requests/s of all streams that are planned
  * @param courses why each pool changes, or not, in words
+ * @param blind why nothing is said of pools of which too little is known
  * @param problems what hinders resources by the new plan, and does not now
  */
 public record Outlook(
-        Plan next, List<Shift> shifts, double rate, SortedMap<Ref, String> courses, List<Plan.Problem> problems) {
+        Plan next,
+        List<Shift> shifts,
+        double rate,
+        SortedMap<Ref, String> courses,
+        SortedMap<Ref, String> blind,
+        List<Plan.Problem> problems) {
 
     /**
      * Compares. Pure.
@@ -31,9 +39,16 @@ public record Outlook(
         Map<String, Double> rates = new HashMap<>();
         now.pools().values().forEach(pool -> rates(pool, rates));
         next.pools().values().forEach(pool -> rates(pool, rates));
+        SortedMap<Ref, String> blind = now.unforeseeable();
+        Set<String> unseen = Stream.of(now.admission(), next.admission())
+                .flatMap(admission -> admission.services().values().stream())
+                .flatMap(judged -> judged.value().stream())
+                .filter(service -> blind.containsKey(service.pool()))
+                .map(service -> service.ref().toString())
+                .collect(Collectors.toSet());
         SortedMap<Ref, String> courses = new TreeMap<>();
         next.pools().forEach((ref, pool) -> {
-            if (!pool.course().what().isEmpty()) {
+            if (!pool.course().what().isEmpty() && !blind.containsKey(ref)) {
                 courses.put(ref, pool.course().what());
             }
         });
@@ -43,12 +58,18 @@ public record Outlook(
         return new Outlook(
                 next,
                 Shift.between(
-                        now.published().values(), next.records(now.published()).values(), rates),
+                                now.published().values(),
+                                next.records(now.published()).values(),
+                                rates)
+                        .stream()
+                        .filter(shift -> !unseen.contains(shift.service()))
+                        .toList(),
                 next.pools().values().stream()
                         .flatMap(pool -> pool.streams().stream())
                         .mapToDouble(stream -> stream.demand().rate())
                         .sum(),
                 courses,
+                blind,
                 next.problems().stream()
                         .filter(problem -> !known.contains(problem))
                         .toList());

@@ -288,30 +288,71 @@ public final class StatusQuo {
 
     /** The zones of which the statuses do not say all: keys are counted there, and long answers cut off. */
     public Set<Ref> zonesToReadWhole() {
-        Set<Ref> zones = new TreeSet<>();
-        Set<Ref> cutOff = new TreeSet<>();
-        for (TrafficStream stream : state.streams()) {
-            if (stream.getStatus() != null && stream.getStatus().answers().size() >= Statuses.ROWS_SHOWN) {
-                cutOff.add(Ref.of(stream));
-            }
-        }
+        return inPart().stream()
+                .flatMap(service -> admission.service(service).stream())
+                .map(AdmittedService::zone)
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    /** The services that have answers of which no status says all. */
+    private Set<Ref> inPart() {
+        Set<Ref> services = new TreeSet<>();
         for (TrafficService service : state.services()) {
-            Ref ref = Ref.of(service);
-            boolean isCutOff =
-                    service.getStatus() != null && service.getStatus().answers().size() >= Statuses.ROWS_SHOWN;
-            boolean isPartial = admission.streamsOf(ref).stream()
-                    .anyMatch(stream -> stream.keys().isPresent() || cutOff.contains(stream.ref()));
-            // A stream whose keys are not known yet is in no verdict.
-            boolean hasKeys = state.streams().stream()
-                    .anyMatch(stream -> stream.getSpec() != null
-                            && stream.getSpec().keys() != null
-                            && stream.getMetadata().getNamespace().equals(ref.namespace())
-                            && stream.getSpec().serviceRef().name().equals(ref.name()));
-            if (isCutOff || isPartial || hasKeys) {
-                admission.service(ref).ifPresent(admitted -> zones.add(admitted.zone()));
+            if (service.getStatus() != null && isCutOff(service.getStatus().answers())) {
+                services.add(Ref.of(service));
             }
         }
-        return zones;
+        for (TrafficStream stream : state.streams()) {
+            boolean isCutOff =
+                    stream.getStatus() != null && isCutOff(stream.getStatus().answers());
+            if (stream.getSpec() != null && (isCutOff || stream.getSpec().keys() != null)) {
+                services.add(new Ref(
+                        stream.getMetadata().getNamespace(),
+                        stream.getSpec().serviceRef().name()));
+            }
+        }
+        return services;
+    }
+
+    private static boolean isCutOff(List<dev.apportion.api.Answer> answers) {
+        return answers.size() >= Statuses.ROWS_SHOWN;
+    }
+
+    /** The services of which it is not known what is published, since nothing but statuses was read. */
+    public Set<Ref> unknown() {
+        return inPart().stream()
+                .filter(service -> admission
+                        .service(service)
+                        .flatMap(found -> admission.zone(found.zone()))
+                        .filter(zone -> inShards(zone).isPresent())
+                        .isEmpty())
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    /** The pools of which too little is known to foresee what they change, and why. */
+    public SortedMap<Ref, String> unforeseeable() {
+        SortedMap<Ref, String> pools = new TreeMap<>();
+        for (Ref service : unknown()) {
+            admission
+                    .service(service)
+                    .ifPresent(found -> pools.put(
+                            found.pool(),
+                            "the keys, or long answers, of the service %s are in no status".formatted(service)));
+        }
+        for (ReplicaPool pool : state.pools()) {
+            ReplicaPoolStatus status = pool.getStatus();
+            if (status != null
+                    && status.replicas() != null
+                    && status.replicas().total() > status.rows().size()
+                    && admission.pool(Ref.of(pool)).filter(world::isReported).isPresent()) {
+                pools.put(
+                        Ref.of(pool),
+                        "its status shows %d of %d replicas"
+                                .formatted(
+                                        status.rows().size(), status.replicas().total()));
+            }
+        }
+        return pools;
     }
 
     /** The names of the ConfigMaps that hold a zone; none where it stands in DNSEndpoints. */

@@ -97,6 +97,11 @@ final class StatusWorld implements World {
         return List.copyOf(members.values());
     }
 
+    /** Whether only the status tells of some replicas of a pool. */
+    boolean isReported(AdmittedPool pool) {
+        return pool.sites().stream().anyMatch(site -> isReported(pool, site));
+    }
+
     /** Whether only the status tells of the replicas of a site. */
     private boolean isReported(AdmittedPool pool, AdmittedPool.Site site) {
         return site.source() instanceof AdmittedPool.Source.Service(String name, var publish)

@@ -297,6 +297,12 @@ class StatusQuoTest {
                 SLICE);
         ClusterState state = written(setting, setting.plan());
 
+        assertThat(StatusQuo.of(state).unknown()).containsExactly(SHOP);
+        Outlook blind = Outlook.of(StatusQuo.of(state), Optional.empty());
+        assertThat(blind.shifts()).isEmpty();
+        assertThat(blind.blind())
+                .containsExactly(
+                        Map.entry(SHOP, "the keys, or long answers, of the service web/shop are in no status"));
         assertThat(StatusQuo.of(state).zonesToReadWhole()).containsExactly(ZONE);
         assertThat(StatusQuo.of(state).shards(ZONE)).hasSize(8).contains(new Ref("web", "apportion-coredns-7"));
         assertThat(quo(setting("120", "")).zonesToReadWhole()).isEmpty();
