@@ -1,6 +1,7 @@
 package dev.apportion.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -13,6 +14,7 @@ import dev.apportion.e2e.bed.WithApiServer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -131,7 +133,7 @@ class LiveIT {
     }
 
     private Command.Result run(String... arguments) {
-        List<String> line = new java.util.ArrayList<>(List.of(arguments));
+        List<String> line = new ArrayList<>(List.of(arguments));
         line.addAll(List.of("-n", kubectl.namespace()));
         return Apportion.packaged().against(reader).run(line.toArray(String[]::new));
     }
@@ -214,7 +216,7 @@ class LiveIT {
                     found -> found.equals(expected(before, said)),
                     "what was planned: " + plan.stdout());
             double moved = moved(before, weights());
-            assertThat(said.path("movedRate").asDouble()).isCloseTo(moved, org.assertj.core.data.Offset.offset(0.01));
+            assertThat(said.path("movedRate").asDouble()).isCloseTo(moved, within(0.01));
             assertThat(moved).isPositive();
             product.await(() -> run("plan", "--live").stdout(), text -> text.startsWith("no change\n"), "peace");
         } finally {

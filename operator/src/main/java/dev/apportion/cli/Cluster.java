@@ -13,6 +13,7 @@ import dev.apportion.reconcile.Ref;
 import dev.apportion.reconcile.StatusQuo;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -249,7 +250,7 @@ final class Cluster implements AutoCloseable {
                                 "the labels of the namespace %s, by which a zone allows it".formatted(each),
                                 () -> Optional.ofNullable(
                                         client.namespaces().withName(each).get()),
-                                Optional.<io.fabric8.kubernetes.api.model.Namespace>empty())
+                                Optional.<Namespace>empty())
                         .ifPresent(found -> labels.put(
                                 each,
                                 Objects.requireNonNullElse(found.getMetadata().getLabels(), Map.of())));

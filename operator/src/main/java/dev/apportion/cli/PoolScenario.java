@@ -24,6 +24,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -288,7 +289,7 @@ final class PoolScenario {
         ObjectNode policy = JSON.createObjectNode();
         policy.put("type", type.name());
         policy.set("seed", declared.path("seed"));
-        String own = type.name().substring(0, 1).toLowerCase(java.util.Locale.ROOT)
+        String own = type.name().substring(0, 1).toLowerCase(Locale.ROOT)
                 + type.name().substring(1);
         if (declared.path(own).isObject() && !declared.path(own).isEmpty()) {
             policy.set(own, declared.path(own));

@@ -67,6 +67,11 @@ final class StatusNotes implements Explanation.Notes {
         }
         notes.add("the status was written %s, of the generation %s; it is written again when what it says differs"
                 .formatted(age(written(pool)), status.observedGeneration()));
+        if (status.replicas() != null
+                && status.replicas().total() > status.rows().size()) {
+            notes.add("it shows %d of %d replicas"
+                    .formatted(status.rows().size(), status.replicas().total()));
+        }
         notes.add(load(plan.basis(), status));
         notes.add(behavior(plan.basis().behavior()));
         ReplicaPoolStatus.LastChange change = status.lastChange();

@@ -2,12 +2,14 @@ package dev.apportion.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.MappingIterator;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import dev.apportion.allocation.Rating;
 import dev.apportion.api.DNSZone;
 import dev.apportion.api.ReplicaPool;
 import dev.apportion.api.ReplicaPoolSpec.PolicyType;
@@ -29,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -120,9 +123,7 @@ class PoolScenarioTest {
                         Server::name,
                         server -> Math.round(server.capacity(setting.size().mean())),
                         Server::slots)
-                .containsExactly(
-                        org.assertj.core.groups.Tuple.tuple("a", 100L, 5),
-                        org.assertj.core.groups.Tuple.tuple("b", 50L, 5));
+                .containsExactly(tuple("a", 100L, 5), tuple("b", 50L, 5));
         assertThat(setting.populations().stream().collect(Collectors.toMap(Population::name, Population::rate)))
                 .isEqualTo(Map.of("shop everyone else", 30.0, "eu", 90.0));
         assertThat(setting.populations())
@@ -130,7 +131,7 @@ class PoolScenarioTest {
                 .allSatisfy(population -> assertThat(population.home()).contains("fra"));
         assertThat(setting.utilisation()).isCloseTo(0.8, within(1e-4));
         Dispatch.Dns dns = (Dispatch.Dns) setting.dispatch();
-        assertThat(dns.policy()).isInstanceOf(dev.apportion.allocation.Rating.class);
+        assertThat(dns.policy()).isInstanceOf(Rating.class);
         assertThat(dns.ttl()).isEqualTo(20);
         assertThat(dns.maxReplicas()).isEqualTo(2);
         assertThat(dns.replan()).hasValue(22);
@@ -186,8 +187,7 @@ class PoolScenarioTest {
                 "web/shop | d | --lose d: no serving replica of ReplicaPool web/shop has the name \"d\"; it has a, b",
                 "web/shop | 2 | --lose 2: that are all 2 replicas that serve, and nobody would be left"
             })
-    void whatCannotBeIsSaidInOneLine(String pool, @org.jspecify.annotations.Nullable String lose, String message)
-            throws IOException {
+    void whatCannotBeIsSaidInOneLine(String pool, @Nullable String lose, String message) throws IOException {
         StatusQuo quo = quo();
         PoolScenario.WhatIf whatIf =
                 new PoolScenario.WhatIf(lose == null ? List.of() : List.of(lose), List.of(), List.of(), List.of());

@@ -1,6 +1,7 @@
 package dev.apportion.reconcile;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.apportion.allocation.Sample;
@@ -19,6 +20,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -130,8 +132,8 @@ class StatusQuoTest {
                         replica -> replica.member().name(),
                         replica -> replica.member().state())
                 .isEqualTo(planned.replicas().stream()
-                        .map(replica -> org.assertj.core.groups.Tuple.tuple(
-                                replica.member().name(), replica.member().state()))
+                        .map(replica ->
+                                tuple(replica.member().name(), replica.member().state()))
                         .toList());
     }
 
@@ -186,9 +188,9 @@ class StatusQuoTest {
         assertThat(outlook.shifts())
                 .extracting(Shift::hostname, Shift::stream, Shift::kind)
                 .containsExactly(
-                        org.assertj.core.groups.Tuple.tuple("blog.example.org", "", Shift.Kind.New),
-                        org.assertj.core.groups.Tuple.tuple("shop.example.org", "eu", Shift.Kind.Changed),
-                        org.assertj.core.groups.Tuple.tuple("shop.example.org", "others", Shift.Kind.Changed));
+                        tuple("blog.example.org", "", Shift.Kind.New),
+                        tuple("shop.example.org", "eu", Shift.Kind.Changed),
+                        tuple("shop.example.org", "others", Shift.Kind.Changed));
         assertThat(outlook.shifts().get(1).notes()).containsExactly("time to live: 60, was 15");
         assertThat(outlook.shifts().getFirst().moved()).isZero();
         // What is new is younger than what is there.
@@ -196,7 +198,7 @@ class StatusQuoTest {
                 .extracting(
                         problem -> problem.resource().name(),
                         problem -> problem.finding().reason())
-                .containsExactly(org.assertj.core.groups.Tuple.tuple("twin", "HostConflict"));
+                .containsExactly(tuple("twin", "HostConflict"));
     }
 
     /** What was learned of a replica is in proportion to what is declared, also where that changes. */
@@ -281,7 +283,7 @@ class StatusQuoTest {
                 .isEqualTo(new Sample(of(requests), of(inFlight), of(connections), of(users), of(distinct), of(load)));
     }
 
-    private static OptionalDouble of(@org.jspecify.annotations.Nullable Double value) {
+    private static OptionalDouble of(@Nullable Double value) {
         return value == null ? OptionalDouble.empty() : OptionalDouble.of(value);
     }
 
