@@ -19,6 +19,7 @@ import dev.apportion.reconcile.StatusQuo;
 import dev.apportion.records.Answers;
 import java.math.BigDecimal;
 import java.math.MathContext;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -185,7 +186,7 @@ final class PoolScenario {
                 .put(
                         "about",
                         "Written by apportion simulate --from-pool from the statuses of %s."
-                                .formatted(quo.state().read()));
+                                .formatted(quo.state().read().truncatedTo(ChronoUnit.SECONDS)));
         root.put("seconds", seconds).put("warmUpSeconds", warmUp);
         root.putObject("seeds").put("first", 1).put("count", SEEDS);
         root.set("servers", servers(List.of(), warmUp));
@@ -378,7 +379,18 @@ final class PoolScenario {
         }
     }
 
-    private void note(Demand largest, double rate) {
+    private void tooMuch(String when, double rate, List<String> lost) {
+        double capacity = ready.stream()
+                .filter(member -> !lost.contains(member.name()))
+                .mapToDouble(Member::capacity)
+                .sum();
+        if (rate >= capacity) {
+            notes.add("%s%s requests/s come, and the replicas bear %s: queues grow for as long as it is so"
+                    .formatted(when, PlanTable.decimal(rate), PlanTable.decimal(capacity)));
+        }
+    }
+
+    private void note(Demand largest, double rate) throws ClusterException {
         List<Demand> demands =
                 plan.streams().stream().map(PoolPlan.Stream::demand).toList();
         demands.stream()
@@ -405,13 +417,13 @@ final class PoolScenario {
                 > ready.size()) {
             notes.add("replicas that stand by, of sites with a higher priority, are left out");
         }
-        double capacity = ready.stream().mapToDouble(Member::capacity).sum();
         for (double factor :
                 Stream.concat(Stream.of(1.0), whatIf.rateFactors().stream()).toList()) {
-            if (factor * rate >= capacity) {
-                notes.add("%s requests/s come, and the replicas bear %s: queues grow for as long as it is so"
-                        .formatted(PlanTable.decimal(factor * rate), PlanTable.decimal(capacity)));
-            }
+            tooMuch("", factor * rate, List.of());
+        }
+        for (String loss : whatIf.losses()) {
+            List<String> lost = lost(loss);
+            tooMuch("without %s ".formatted(String.join(", ", lost)), rate, lost);
         }
         notes.add(
                 "guessed are %d resolvers for each stream, exponential times of service of %s s in the mean, and %s s until a loss is known; --write-scenario writes all of it to be edited"

@@ -168,11 +168,14 @@ class PoolScenarioTest {
 
     @Test
     void whatIsGuessedOrLeftOutIsSaid() throws IOException, ClusterException {
-        assertThat(PoolScenario.of(quo(), SHOP, new PoolScenario.WhatIf(List.of(), List.of(), List.of(1.5), List.of()))
+        assertThat(PoolScenario.of(
+                                quo(), SHOP, new PoolScenario.WhatIf(List.of("a"), List.of(), List.of(1.5), List.of()))
                         .notes())
                 .containsExactly(
                         "replicas that stand by, of sites with a higher priority, are left out",
                         "180.0 requests/s come, and the replicas bear 150.0: queues grow for as long as it is so",
+                        "without a 120.0 requests/s come, and the replicas bear 50.00: queues grow for as long as it"
+                                + " is so",
                         "guessed are 10 resolvers for each stream, exponential times of service of 0.07500 s in the"
                                 + " mean, and 5.000 s until a loss is known; --write-scenario writes all of it to be"
                                 + " edited");

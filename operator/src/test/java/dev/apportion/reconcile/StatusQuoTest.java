@@ -346,4 +346,21 @@ class StatusQuoTest {
         List<Answer> answers = zone.hosts().getFirst().streams().getFirst().answers();
         assertThat(answers).isNotEmpty();
     }
+
+    /** Behind a Service of {@code verifyAt} the servers are known to who may read its EndpointSlices. */
+    @Test
+    void theServersOfAZoneAreFoundWhereTheyMayBeRead() {
+        Setting setting = Setting.of(
+                Setting.ZONE.replace("coreDNS: {}", "coreDNS: {}, verifyAt: {service: {name: dns, port: 53}}"),
+                Setting.slice("dns-1", "dns", "[{addresses: [10.0.0.53]}, {addresses: [10.0.0.54]}]"));
+        ClusterState state =
+                new ClusterState(setting.zones(), setting.pools(), setting.services(), setting.streams(), NOW);
+        Ref dns = new Ref("web", "dns");
+        StatusQuo without = StatusQuo.of(state);
+        StatusQuo with = StatusQuo.of(state.with(Map.of(), Map.of(dns, setting.endpointSlices(dns)), Map.of()));
+
+        AdmittedZone zone = with.admission().zone(ZONE).orElseThrow();
+        assertThat(without.servers(zone)).isEmpty();
+        assertThat(with.servers(zone)).extracting(DnsServers::text).containsExactly("10.0.0.53:53", "10.0.0.54:53");
+    }
 }
