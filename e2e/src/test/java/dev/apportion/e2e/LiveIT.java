@@ -255,8 +255,9 @@ class LiveIT {
         Map<String, Double> rates = Map.of("shop-eu", 40.0, "shop-others", 180.0);
         double moved = 0;
         for (Map.Entry<String, Double> stream : rates.entrySet()) {
-            Map<String, Long> old = before.get(stream.getKey());
-            for (Map.Entry<String, Long> weight : after.get(stream.getKey()).entrySet()) {
+            Map<String, Long> old = before.getOrDefault(stream.getKey(), Map.of());
+            for (Map.Entry<String, Long> weight :
+                    after.getOrDefault(stream.getKey(), Map.of()).entrySet()) {
                 moved += stream.getValue()
                         * Math.max(0, weight.getValue() - old.getOrDefault(weight.getKey(), 0L))
                         / 256;

@@ -353,7 +353,7 @@ final class PoolScenario {
             Map<String, Double> shares = plan.replicas().stream()
                     .collect(Collectors.toMap(replica -> replica.member().name(), PoolPlan.Replica::share));
             lost = names.stream()
-                    .sorted(Comparator.comparing((String name) -> -shares.getOrDefault(name, 0.0))
+                    .sorted(Comparator.comparingDouble((String name) -> -shares.getOrDefault(name, 0.0))
                             .thenComparing(Comparator.naturalOrder()))
                     .limit(Integer.parseInt(text))
                     .toList();

@@ -120,7 +120,7 @@ final class StatusNotes implements Explanation.Notes {
         Optional.ofNullable(name.isEmpty() ? services.get(service) : streams.get(new Ref(service.namespace(), name)))
                 .ifPresent(resource -> notes.addAll(conditions(resource)));
         Optional.ofNullable(services.get(service))
-                .map(ApportionResource::getStatus)
+                .flatMap(found -> Optional.ofNullable(found.getStatus()))
                 .flatMap(status -> condition(status, Finding.WEIGHTS_HONORED))
                 .ifPresent(condition -> notes.add(text(condition)));
         if (quo.admission().service(service).filter(found -> found.paused()).isPresent()) {

@@ -49,7 +49,7 @@ record ReportedReplica(
         double declared = capacity;
         double warmth = 1;
         List<String> because = new ArrayList<>();
-        for (String reason : text(row.because()).split("; ")) {
+        for (String reason : text(row.because()).split("; ", -1)) {
             Matcher ramp = WARMTH.matcher(reason);
             Matcher estimate = ESTIMATE.matcher(reason);
             if (ramp.matches()) {
@@ -112,7 +112,7 @@ record ReportedReplica(
     }
 
     private static List<IPAddress> addresses(String joined) {
-        return Arrays.stream(joined.split(","))
+        return Arrays.stream(joined.split(",", -1))
                 .filter(text -> !text.isEmpty())
                 .map(Addresses::parse)
                 .<IPAddress>mapMulti((parsed, taken) -> {
