@@ -20,6 +20,7 @@ import org.xbill.DNS.TextParseException;
 import org.xbill.DNS.Type;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -28,7 +29,9 @@ import picocli.CommandLine.Spec;
 /** {@code apportion ask}: counts what a DNS server answers. */
 @Command(
         name = "ask",
-        description = "Asks a DNS server for a name many times, as so many clients would, and counts what it answers.",
+        description =
+                "Asks a DNS server, by default the first resolver of this system, for a name many times, as so many"
+                        + " clients would, and counts what it answers.",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:every response had the expected code, and a record where that is NOERROR",
@@ -50,12 +53,8 @@ final class AskCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String name;
 
-    @Option(
-            names = "--server",
-            paramLabel = "HOST[:PORT]",
-            converter = ServerName.Converter.class,
-            description = "The server to ask; default: the first resolver of this system.")
-    private @Nullable ServerName server;
+    @Mixin
+    private ServerOptions asked = new ServerOptions();
 
     @Option(
             names = "--type",
@@ -80,7 +79,7 @@ final class AskCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws UnknownHostException {
-        Name asked = absolute();
+        Name host = absolute();
         int wanted = Type.value(type.toUpperCase(Locale.ROOT));
         String code = expect.toUpperCase(Locale.ROOT);
         if (wanted < 0) {
@@ -92,17 +91,22 @@ final class AskCommand implements Callable<Integer> {
         if (count < 1 || count > MOST) {
             throw bad("--count %d is not from 1 to %d".formatted(count, MOST));
         }
-        InetSocketAddress address =
-                server == null ? ResolverConfig.getCurrentConfig().server() : server.resolve();
+        List<ServerName> servers = asked.servers();
+        if (servers.size() > 1) {
+            throw bad("--server: one at a time, not %d".formatted(servers.size()));
+        }
+        InetSocketAddress address = servers.isEmpty()
+                ? ResolverConfig.getCurrentConfig().server()
+                : servers.getFirst().resolve();
         // Authoritative servers do not mind.
         AnswerSample sample = AnswerSample.take(
-                Asker.ofResolvers(TIMEOUT), Objects.requireNonNull(address, "no resolver"), asked, wanted, count);
+                Asker.ofResolvers(TIMEOUT), Objects.requireNonNull(address, "no resolver"), host, wanted, count);
         PrintWriter out = spec.commandLine().getOut();
         List<List<String>> rows = new ArrayList<>();
         rows.add(List.of("ASKED", "FIRST " + Type.string(wanted), "ANSWERS", "OF " + count));
         sample.firsts()
                 .forEach((first, times) -> rows.add(List.of(
-                        asked.toString(true),
+                        host.toString(true),
                         first,
                         Integer.toString(times),
                         PlanTable.percent((double) times / count))));

@@ -9,7 +9,6 @@ import dev.apportion.simulation.Capacity;
 import dev.apportion.simulation.Capacity.Site;
 import dev.apportion.simulation.Law;
 import java.io.PrintWriter;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -23,6 +22,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -57,13 +57,8 @@ final class CapacityCommand implements Callable<Integer> {
         fixed
     }
 
-    @Option(
-            names = {"-f", "--filename"},
-            arity = "1..*",
-            paramLabel = "PATH",
-            description = "Manifests with a pool: its ready replicas, their concurrency, and the rates and homes of its"
-                    + " streams.")
-    private List<Path> paths = new ArrayList<>();
+    @Mixin
+    private ManifestOptions manifests = new ManifestOptions();
 
     @Option(names = "--pool", paramLabel = "NAMESPACE/NAME", description = "Which pool, if the manifests have several.")
     private @Nullable String pool;
@@ -142,14 +137,14 @@ final class CapacityCommand implements Callable<Integer> {
     }
 
     @Override
-    public Integer call() {
+    public Integer call() throws ManifestException {
         PrintWriter err = spec.commandLine().getErr();
         try {
             Basis basis;
-            if (paths.isEmpty() == sites.isEmpty()) {
+            if (manifests.isGiven() != sites.isEmpty()) {
                 throw new Unfit("give manifests (-f) or sites (--site), one of the two");
             }
-            basis = paths.isEmpty() ? fromOptions() : fromManifests();
+            basis = manifests.isGiven() ? fromManifests() : fromOptions();
             CapacityReport report = new CapacityReport(capacity(basis), basis.sites());
             PrintWriter out = spec.commandLine().getOut();
             switch (output) {
@@ -158,7 +153,7 @@ final class CapacityCommand implements Callable<Integer> {
             }
             out.flush();
             return CommandLine.ExitCode.OK;
-        } catch (ManifestException | Unfit e) {
+        } catch (Unfit e) {
             err.println(e.getMessage());
             return CommandLine.ExitCode.USAGE;
         }
@@ -181,7 +176,7 @@ final class CapacityCommand implements Callable<Integer> {
     }
 
     private Basis fromManifests() throws ManifestException, Unfit {
-        Plan plan = Plan.of(Manifests.read(paths), zone -> Optional.empty());
+        Plan plan = manifests.plan();
         List<PoolPlan> pools = plan.pools().values().stream()
                 .filter(each -> pool == null || each.pool().toString().equals(pool))
                 .toList();

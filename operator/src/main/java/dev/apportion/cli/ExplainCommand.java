@@ -1,30 +1,40 @@
 package dev.apportion.cli;
 
+import dev.apportion.api.ApportionResource;
+import dev.apportion.api.ResourceStatus;
+import dev.apportion.reconcile.Outlook;
 import dev.apportion.reconcile.Plan;
 import dev.apportion.reconcile.PoolPlan;
+import dev.apportion.reconcile.StatusQuo;
+import io.fabric8.kubernetes.api.model.Condition;
 import java.io.PrintWriter;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code apportion explain}: why each weight is what it is. */
 @Command(
         name = "explain",
-        description =
-                "Explains the weights that a pool, a service or a stream gets from manifests: capacities and where"
-                    + " they come from, what was measured, what the policy made of it, the bound, and the rounding to"
-                    + " integers.",
+        description = "Explains the weights that a pool, a service or a stream has in a cluster, or gets from manifests"
+                + " (-f): capacities and where they come from, what was measured, what the policy made of it, the"
+                + " bound, and the rounding to integers.",
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:explained", "1:nothing of this name is planned", "2:the input cannot be read"})
+        exitCodeList = {
+            "0:explained",
+            "1:nothing of this name is planned",
+            "2:the input, or the cluster, cannot be read"
+        })
 final class ExplainCommand implements Callable<Integer> {
 
     @Parameters(
@@ -34,28 +44,28 @@ final class ExplainCommand implements Callable<Integer> {
                     "A pool, a service or a stream, as NAME or NAMESPACE/NAME, or a host name; default: everything.")
     private @Nullable String name;
 
-    @Option(
-            names = {"-f", "--filename"},
-            required = true,
-            arity = "1..*",
-            paramLabel = "PATH",
-            description = "Manifests, or folders of them, as for plan.")
-    private List<Path> paths = new ArrayList<>();
+    @Mixin
+    private ManifestOptions manifests = new ManifestOptions();
+
+    @Mixin
+    private NamespacesOptions clusters = new NamespacesOptions();
 
     @Spec
     @SuppressWarnings("NullAway.Init") // set by picocli
     private CommandSpec spec;
 
     @Override
-    public Integer call() {
-        PrintWriter out = spec.commandLine().getOut();
-        Plan plan;
-        try {
-            plan = Plan.of(Manifests.read(paths), zone -> Optional.empty());
-        } catch (ManifestException e) {
-            spec.commandLine().getErr().println(e.getMessage());
-            return CommandLine.ExitCode.USAGE;
+    public Integer call() throws ManifestException, ClusterException {
+        if (!manifests.isGiven()) {
+            return live();
         }
+        String needless = clusters.given();
+        if (needless != null) {
+            throw new CommandLine.ParameterException(
+                    spec.commandLine(), needless + " is for a cluster; leave out -f to read one");
+        }
+        PrintWriter out = spec.commandLine().getOut();
+        Plan plan = manifests.plan();
         String text = Explanation.text(plan, this::means, this::means);
         List<Plan.Problem> problems = plan.problems().stream()
                 .filter(problem -> name == null
@@ -83,6 +93,76 @@ final class ExplainCommand implements Callable<Integer> {
         return text.isEmpty() ? CommandLine.ExitCode.SOFTWARE : CommandLine.ExitCode.OK;
     }
 
+    private int live() throws ClusterException {
+        PrintWriter err = spec.commandLine().getErr();
+        try (Cluster cluster = clusters.open()) {
+            int slash = name == null ? -1 : name.indexOf('/');
+            String namespace = name == null || slash < 0 ? cluster.namespace() : name.substring(0, slash);
+            boolean all = clusters.isAll() && slash < 0;
+            StatusQuo quo = cluster.read(all ? Set.of() : Set.of(namespace), Set.of());
+            Set<String> due = Outlook.of(quo, Optional.empty()).shifts().stream()
+                    .map(shift -> StatusNotes.key(shift.service(), shift.stream()))
+                    .collect(Collectors.toSet());
+            String text = Explanation.text(quo.explained(), this::means, this::means, new StatusNotes(quo, due));
+            List<String> troubles = troubles(quo);
+            PrintWriter out = spec.commandLine().getOut();
+            out.print(text);
+            out.flush();
+            troubles.forEach(err::println);
+            cluster.gaps().forEach(err::println);
+            if (text.isEmpty() && troubles.isEmpty()) {
+                err.println("%s in %s; kubectl get replicapools,trafficservices,trafficstreams %s lists what is there"
+                        .formatted(
+                                name == null
+                                        ? "nothing of Apportion is"
+                                        : "there is no pool, service, stream or host name \"%s\"".formatted(name),
+                                all ? "any namespace" : "the namespace " + namespace,
+                                all ? "-A" : "-n " + namespace));
+            }
+            err.flush();
+            return text.isEmpty() ? CommandLine.ExitCode.SOFTWARE : CommandLine.ExitCode.OK;
+        }
+    }
+
+    /** Why what is meant has no weights, or not those that it should have. */
+    private List<String> troubles(StatusQuo quo) {
+        return Stream.of(
+                        quo.state().pools(), quo.state().services(), quo.state().streams())
+                .flatMap(List::stream)
+                .filter(resource -> name == null
+                        || isNamed(
+                                resource.getMetadata().getNamespace(),
+                                resource.getMetadata().getName()))
+                .flatMap(ExplainCommand::troubles)
+                .toList();
+    }
+
+    private static Stream<String> troubles(ApportionResource<?, ? extends ResourceStatus> resource) {
+        String what = "%s %s/%s"
+                .formatted(
+                        resource.getKind(),
+                        resource.getMetadata().getNamespace(),
+                        resource.getMetadata().getName());
+        ResourceStatus status = resource.getStatus();
+        if (status == null || status.conditions().isEmpty()) {
+            return Stream.of("%s has no status yet: maybe the operator does not run, or does not watch this namespace"
+                    .formatted(what));
+        }
+        Stream<String> stale = status.conditions().stream()
+                        .map(Condition::getObservedGeneration)
+                        .anyMatch(seen ->
+                                seen != null && seen < resource.getMetadata().getGeneration())
+                ? Stream.of(
+                        "%s was changed after its status was written: maybe the operator does not run".formatted(what))
+                : Stream.empty();
+        return Stream.concat(
+                stale,
+                status.conditions().stream()
+                        .filter(condition -> condition.getStatus().equals("False")
+                                && !condition.getType().equals("Ready"))
+                        .map(condition -> what + ": " + StatusNotes.text(condition)));
+    }
+
     private boolean means(PoolPlan pool) {
         return name == null || isNamed(pool.pool().namespace(), pool.pool().name());
     }
@@ -92,7 +172,7 @@ final class ExplainCommand implements Callable<Integer> {
         return name == null
                 || isNamed(namespace, stream.demand().service().name())
                 || isNamed(namespace, stream.demand().stream())
-                || stream.demand().hostname().equalsIgnoreCase(name);
+                || stream.demand().hostname().equals(name.toLowerCase(Locale.ROOT));
     }
 
     private boolean isNamed(String namespace, String own) {

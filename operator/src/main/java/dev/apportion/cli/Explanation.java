@@ -21,14 +21,40 @@ final class Explanation {
     /** Loads and bounds that differ by less are the same but for rounding. */
     private static final double SAME = 1e-6;
 
+    /** What is known besides, each line of it. */
+    interface Notes {
+
+        /** Nothing. */
+        Notes NONE = new Notes() {
+            @Override
+            public List<String> of(PoolPlan pool) {
+                return List.of();
+            }
+
+            @Override
+            public List<String> of(PoolPlan.Stream stream) {
+                return List.of();
+            }
+        };
+
+        List<String> of(PoolPlan pool);
+
+        List<String> of(PoolPlan.Stream stream);
+    }
+
     private Explanation() {}
+
+    /** Explains what follows from manifests. */
+    static String text(Plan plan, Predicate<PoolPlan> pools, Predicate<PoolPlan.Stream> streams) {
+        return text(plan, pools, streams, Notes.NONE);
+    }
 
     /**
      * Explains whole pools, and single streams with the replicas that they use.
      *
      * @return empty if there is none
      */
-    static String text(Plan plan, Predicate<PoolPlan> pools, Predicate<PoolPlan.Stream> streams) {
+    static String text(Plan plan, Predicate<PoolPlan> pools, Predicate<PoolPlan.Stream> streams, Notes notes) {
         StringBuilder text = new StringBuilder();
         for (PoolPlan pool : plan.pools().values()) {
             boolean whole = pools.test(pool);
@@ -37,12 +63,16 @@ final class Explanation {
                     .toList();
             if (whole || !chosen.isEmpty()) {
                 text.append(text.isEmpty() ? "" : System.lineSeparator()).append(pool(pool));
+                notes.of(pool).forEach(note -> text.append("  %s%n".formatted(note)));
                 for (PoolPlan.Replica replica : pool.replicas()) {
                     if (whole || isUsed(replica.member().name(), chosen)) {
                         text.append(replica(replica));
                     }
                 }
-                chosen.forEach(stream -> text.append(stream(stream)));
+                for (PoolPlan.Stream stream : chosen) {
+                    text.append(stream(stream));
+                    notes.of(stream).forEach(note -> text.append("    %s%n".formatted(note)));
+                }
             }
         }
         return text.toString();

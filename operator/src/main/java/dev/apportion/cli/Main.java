@@ -53,6 +53,10 @@ public final class Main {
         return new CommandLine(new Main())
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setExecutionExceptionHandler((e, line, parsed) -> {
+                    if (e instanceof ManifestException || e instanceof ClusterException) {
+                        line.getErr().println(e.getMessage());
+                        return CommandLine.ExitCode.USAGE;
+                    }
                     line.getErr().println("apportion: " + message(e));
                     return CommandLine.ExitCode.SOFTWARE;
                 });

@@ -86,7 +86,11 @@ final class Manifests implements World {
 
     private final ObjectMapper strict = new ObjectMapper();
 
-    private Manifests() {}
+    private final String namespace;
+
+    private Manifests(String namespace) {
+        this.namespace = namespace;
+    }
 
     /**
      * Reads files, and the manifests in folders (not below them).
@@ -94,7 +98,16 @@ final class Manifests implements World {
      * @throws ManifestException if a file cannot be read or is no YAML, or two documents declare one resource
      */
     static Manifests read(List<Path> paths) throws ManifestException {
-        Manifests manifests = new Manifests();
+        return read(paths, DEFAULT_NAMESPACE);
+    }
+
+    /**
+     * The same.
+     *
+     * @param namespace the one of resources that name none
+     */
+    static Manifests read(List<Path> paths, String namespace) throws ManifestException {
+        Manifests manifests = new Manifests(namespace);
         for (Path path : paths) {
             for (Path file : files(path)) {
                 manifests.readFile(file);
@@ -257,7 +270,7 @@ final class Manifests implements World {
                     "%s: document %d, a %s, has no metadata.name".formatted(file, number, type.getSimpleName()));
         }
         if (resource.getMetadata().getNamespace() == null && resource instanceof Namespaced) {
-            resource.getMetadata().setNamespace(DEFAULT_NAMESPACE);
+            resource.getMetadata().setNamespace(namespace);
         }
         String key = "%s %s/%s"
                 .formatted(

@@ -18,7 +18,7 @@ final class PlanReport {
     /** Digits after the point: more than any weight can express, fewer than show the noise of binary fractions. */
     private static final int DECIMALS = 9;
 
-    private static final ObjectMapper JSON = new ObjectMapper()
+    static final ObjectMapper JSON = new ObjectMapper()
             .enable(SerializationFeature.INDENT_OUTPUT)
             .enable(com.fasterxml.jackson.core.JsonGenerator.Feature.WRITE_BIGDECIMAL_AS_PLAIN);
 
@@ -34,15 +34,18 @@ final class PlanReport {
         }
         ArrayNode problems = root.putArray("problems");
         for (Plan.Problem problem : plan.problems()) {
-            problems.addObject()
-                    .put("kind", problem.kind())
-                    .put("namespace", problem.resource().namespace())
-                    .put("name", problem.resource().name())
-                    .put("condition", problem.finding().type())
-                    .put("reason", problem.finding().reason())
-                    .put("message", problem.finding().message());
+            problem(problems.addObject(), problem);
         }
         return root.toPrettyString();
+    }
+
+    static void problem(ObjectNode node, Plan.Problem problem) {
+        node.put("kind", problem.kind())
+                .put("namespace", problem.resource().namespace())
+                .put("name", problem.resource().name())
+                .put("condition", problem.finding().type())
+                .put("reason", problem.finding().reason())
+                .put("message", problem.finding().message());
     }
 
     private static void pool(ObjectNode node, PoolPlan pool) {
@@ -92,7 +95,7 @@ final class PlanReport {
         return addresses.stream().map(IPAddress::toCanonicalString).collect(Collectors.joining(","));
     }
 
-    private static BigDecimal number(double value) {
+    static BigDecimal number(double value) {
         BigDecimal rounded = BigDecimal.valueOf(value)
                 .setScale(DECIMALS, RoundingMode.HALF_EVEN)
                 .stripTrailingZeros();

@@ -40,15 +40,15 @@ final class PlanTable {
                             .collect(Collectors.joining(", ")))
                     .append(System.lineSeparator());
         }
-        return text.append(problems(plan)).toString();
+        return text.append(problems(plan.problems())).toString();
     }
 
     /** What hinders resources; empty where nothing does. */
-    static String problems(Plan plan) {
+    static String problems(List<Plan.Problem> problems) {
         StringBuilder text = new StringBuilder();
-        if (!plan.problems().isEmpty()) {
+        if (!problems.isEmpty()) {
             text.append("Problems:").append(System.lineSeparator());
-            for (Plan.Problem problem : plan.problems()) {
+            for (Plan.Problem problem : problems) {
                 text.append("  %s %s: %s, %s: %s%n"
                         .formatted(
                                 problem.kind(),
@@ -120,7 +120,7 @@ final class PlanTable {
         return text.toString();
     }
 
-    private static String decimal(double value) {
+    static String decimal(double value) {
         return String.format(Locale.ROOT, "%.4g", value);
     }
 

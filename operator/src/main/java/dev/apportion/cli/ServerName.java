@@ -21,6 +21,11 @@ record ServerName(String host, int port) {
     private static final Pattern FORM =
             Pattern.compile("(?:([A-Za-z0-9._-]+)|\\[([0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)])(?::([0-9]{1,5}))?");
 
+    /** A server whose address is known. */
+    static ServerName of(InetSocketAddress server) {
+        return new ServerName(server.getAddress().getHostAddress(), server.getPort());
+    }
+
     /** Looks the name up. */
     InetSocketAddress resolve() throws UnknownHostException {
         return new InetSocketAddress(InetAddress.getByName(host), port);

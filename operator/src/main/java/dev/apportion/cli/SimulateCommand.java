@@ -18,6 +18,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -32,7 +33,7 @@ import picocli.CommandLine.Spec;
         exitCodeList = {
             "0:no claim is refuted, or it was stopped by a signal",
             "1:some claim is refuted",
-            "2:bad options, or a scenario cannot be read"
+            "2:bad options, or a scenario, or the cluster, cannot be read"
         })
 final class SimulateCommand implements Callable<Integer> {
 
@@ -56,6 +57,9 @@ final class SimulateCommand implements Callable<Integer> {
             names = "--all-claims",
             description = "Run the published experiments, which are part of the program, and end with all verdicts.")
     private boolean allClaims;
+
+    @Mixin
+    private PoolScenarioOptions fromPool = new PoolScenarioOptions();
 
     @Option(names = "--small", description = "The quick variant of each scenario.")
     private boolean small;
@@ -97,7 +101,7 @@ final class SimulateCommand implements Callable<Integer> {
     }
 
     @Override
-    public Integer call() throws InterruptedException {
+    public Integer call() throws InterruptedException, ClusterException {
         List<Scenario> scenarios;
         try {
             scenarios = scenarios();
@@ -139,14 +143,20 @@ final class SimulateCommand implements Callable<Integer> {
         return refuted ? CommandLine.ExitCode.SOFTWARE : CommandLine.ExitCode.OK;
     }
 
-    private List<Scenario> scenarios() throws ScenarioException {
-        if (files.isEmpty() != allClaims) {
-            throw new ScenarioException("give scenarios or --all-claims, one of the two");
+    private List<Scenario> scenarios() throws ScenarioException, ClusterException {
+        if ((files.isEmpty() ? 0 : 1) + (allClaims ? 1 : 0) + (fromPool.isGiven() ? 1 : 0) != 1) {
+            throw new ScenarioException("give scenarios, --all-claims or --from-pool, one of the three");
+        }
+        if (!fromPool.isGiven() && fromPool.needless() != null) {
+            throw new ScenarioException(fromPool.needless() + " is for --from-pool only");
         }
         OptionalInt count = seeds == null ? OptionalInt.empty() : OptionalInt.of(seeds);
         List<Scenario> scenarios = new ArrayList<>();
         for (Path file : files) {
             scenarios.add(Scenarios.read(file, small, count));
+        }
+        if (fromPool.isGiven()) {
+            scenarios.add(fromPool.scenario(small, count, spec.commandLine().getErr()::println));
         }
         for (String name : allClaims ? PUBLISHED : List.<String>of()) {
             scenarios.add(Scenarios.parse(name + ".yaml", published(name), small, count));

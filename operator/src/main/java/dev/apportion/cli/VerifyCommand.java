@@ -9,26 +9,30 @@ import dev.apportion.dns.wire.Verdict;
 import dev.apportion.dns.wire.Verification;
 import dev.apportion.dns.wire.WeightProbe;
 import dev.apportion.dns.wire.WeightedRRset;
-import dev.apportion.reconcile.Plan;
+import dev.apportion.reconcile.AdmittedZone;
+import dev.apportion.reconcile.Ref;
+import dev.apportion.reconcile.StatusQuo;
 import dev.apportion.records.Answers;
 import dev.apportion.records.Host;
 import dev.apportion.records.ZoneRecords;
 import inet.ipaddr.IPAddress;
-import java.io.PrintWriter;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -37,14 +41,15 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "verify",
         description =
-                "Asks authoritative servers whether they answer exactly as the manifests are planned, and resolvers"
-                    + " whether clients get the planned shares through them; says what is likely wrong where they do"
-                    + " not.",
+                "Asks authoritative servers whether they answer exactly as a cluster publishes, or as manifests (-f)"
+                    + " are planned, and resolvers whether clients get these shares through them; says what is likely"
+                    + " wrong where they do not. Without --server and --resolver it asks those that the zones of the"
+                    + " cluster name.",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:every server and resolver answers as planned",
             "1:one does not, or not at all, or it could not be told",
-            "2:bad options, or unreadable input"
+            "2:bad options, or the input, or the cluster, cannot be read"
         })
 final class VerifyCommand implements Callable<Integer> {
 
@@ -59,20 +64,14 @@ final class VerifyCommand implements Callable<Integer> {
     /** Rounds of questions until a doubt counts as such. */
     private static final int ROUNDS = 5;
 
-    @Option(
-            names = {"-f", "--filename"},
-            required = true,
-            arity = "1..*",
-            paramLabel = "PATH",
-            description = "Manifests, or folders of them, as for plan.")
-    private List<Path> paths = new ArrayList<>();
+    @Mixin
+    private ManifestOptions manifests = new ManifestOptions();
 
-    @Option(
-            names = "--server",
-            paramLabel = "HOST[:PORT]",
-            converter = ServerName.Converter.class,
-            description = "An authoritative server of the zones; once for each.")
-    private List<ServerName> servers = new ArrayList<>();
+    @Mixin
+    private NamespacesOptions clusters = new NamespacesOptions();
+
+    @Mixin
+    private ServerOptions authorities = new ServerOptions();
 
     @Option(
             names = "--resolver",
@@ -87,44 +86,125 @@ final class VerifyCommand implements Callable<Integer> {
 
     private boolean isAsPlanned = true;
 
+    /**
+     * What is to be answered, and by whom.
+     *
+     * @param servers the authoritative servers of each zone, by its place
+     * @param resolvers the resolvers of each zone, by its place
+     */
+    private record Matter(
+            SortedMap<Ref, ZoneRecords> zones,
+            Map<Ref, List<ServerName>> servers,
+            Map<Ref, List<ServerName>> resolvers) {}
+
     @Override
-    public Integer call() throws UnknownHostException {
-        PrintWriter err = spec.commandLine().getErr();
-        if (servers.isEmpty() && resolvers.isEmpty()) {
-            err.println("give at least one --server or --resolver");
-            return CommandLine.ExitCode.USAGE;
-        }
-        List<ZoneRecords> zones;
-        try {
-            zones = List.copyOf(Plan.of(Manifests.read(paths), zone -> Optional.empty())
-                    .records(Map.of())
-                    .values());
-        } catch (ManifestException e) {
-            err.println(e.getMessage());
-            return CommandLine.ExitCode.USAGE;
-        }
-        if (zones.isEmpty()) {
-            err.println("no DNSZone of the manifests is accepted; apportion plan says why");
-            return CommandLine.ExitCode.USAGE;
-        }
-        for (ServerName server : servers) {
-            InetSocketAddress address = server.resolve();
-            zones.forEach(zone -> authoritative(zone, server, address));
+    public Integer call() throws UnknownHostException, ManifestException, ClusterException {
+        Matter matter = manifests.isGiven() ? ofManifests() : ofCluster();
+        for (Map.Entry<Ref, ZoneRecords> zone : matter.zones().entrySet()) {
+            for (ServerName server : matter.servers().getOrDefault(zone.getKey(), List.of())) {
+                authoritative(zone.getValue(), server, server.resolve());
+            }
         }
         WeightProbe probe =
                 new WeightProbe(Asker.ofResolvers(TIMEOUT), new Pace(PER_SECOND), RandomGenerator.getDefault());
-        for (ServerName resolver : resolvers) {
-            InetSocketAddress address = resolver.resolve();
-            for (ZoneRecords zone : zones) {
-                for (Host host : zone.hosts()) {
+        for (Map.Entry<Ref, ZoneRecords> zone : matter.zones().entrySet()) {
+            for (ServerName resolver : matter.resolvers().getOrDefault(zone.getKey(), List.of())) {
+                InetSocketAddress address = resolver.resolve();
+                for (Host host : zone.getValue().hosts()) {
                     for (WeightedRRset set : WeightedRRset.of(host)) {
-                        through(resolver, address, probe, set, zone.answers());
+                        through(resolver, address, probe, set, zone.getValue().answers());
                     }
                 }
             }
         }
         spec.commandLine().getOut().flush();
         return isAsPlanned ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+    }
+
+    private Matter ofManifests() throws ManifestException {
+        String needless = clusters.given();
+        if (needless != null) {
+            throw new CommandLine.ParameterException(
+                    spec.commandLine(), needless + " is for a cluster; leave out -f to read one");
+        }
+        if (authorities.servers().isEmpty() && resolvers.isEmpty()) {
+            throw new ManifestException("give at least one --server or --resolver");
+        }
+        SortedMap<Ref, ZoneRecords> zones = manifests.plan().records(Map.of());
+        if (zones.isEmpty()) {
+            throw new ManifestException("no DNSZone of the manifests is accepted; apportion plan says why");
+        }
+        return new Matter(zones, all(zones, authorities.servers()), all(zones, resolvers));
+    }
+
+    /** What the statuses say is published; the servers that the zones name are asked unless others are given. */
+    private Matter ofCluster() throws ClusterException {
+        boolean given = !authorities.servers().isEmpty() || !resolvers.isEmpty();
+        try (Cluster cluster = clusters.open()) {
+            cluster.onGap(spec.commandLine().getErr()::println);
+            Set<String> namespaces = clusters.isAll() ? Set.of() : Set.of(cluster.namespace());
+            StatusQuo quo = cluster.read(namespaces, Set.of());
+            SortedMap<Ref, ZoneRecords> zones = new TreeMap<>();
+            Set<String> unknown = quo.unknown().stream().map(Ref::toString).collect(Collectors.toSet());
+            quo.published().forEach((ref, zone) -> {
+                List<Host> known = zone.hosts().stream()
+                        .filter(host -> !unknown.contains(host.owner()))
+                        .toList();
+                if (!known.isEmpty()) {
+                    zones.put(ref, zone.withHosts(known));
+                }
+            });
+            unknown.forEach(service -> spec.commandLine()
+                    .getErr()
+                    .println("TrafficService %s is left out: its keys, or long answers, are in no status"
+                            .formatted(service)));
+            if (zones.isEmpty()) {
+                throw new ClusterException(
+                        "no TrafficService of %s is published; kubectl get trafficservices %s says why"
+                                .formatted(
+                                        clusters.isAll() ? "any namespace" : "the namespace " + cluster.namespace(),
+                                        clusters.isAll() ? "-A" : "-n " + cluster.namespace()));
+            }
+            Matter matter = new Matter(
+                    zones,
+                    given ? all(zones, authorities.servers()) : servers(cluster.withServers(quo), zones.keySet()),
+                    given ? all(zones, resolvers) : resolvers(quo, zones.keySet()));
+            return matter;
+        } finally {
+            spec.commandLine().getErr().flush();
+        }
+    }
+
+    private static Map<Ref, List<ServerName>> all(SortedMap<Ref, ZoneRecords> zones, List<ServerName> servers) {
+        return zones.keySet().stream().collect(Collectors.toMap(Function.identity(), zone -> servers));
+    }
+
+    private static Map<Ref, List<ServerName>> servers(StatusQuo quo, Set<Ref> zones) throws ClusterException {
+        Map<Ref, List<ServerName>> servers = new HashMap<>();
+        for (Ref zone : zones) {
+            List<ServerName> known = quo.admission().zone(zone).map(quo::servers).orElse(List.of()).stream()
+                    .map(ServerName::of)
+                    .toList();
+            if (known.isEmpty()) {
+                throw new ClusterException(
+                        "verifyAt of the DNSZone %s names no server that can be found; give one with --server"
+                                .formatted(zone));
+            }
+            servers.put(zone, known);
+        }
+        return servers;
+    }
+
+    private static Map<Ref, List<ServerName>> resolvers(StatusQuo quo, Set<Ref> zones) {
+        Map<Ref, List<ServerName>> resolvers = new HashMap<>();
+        for (Ref zone : zones) {
+            resolvers.put(
+                    zone,
+                    quo.admission().zone(zone).map(AdmittedZone::resolvers).orElse(List.of()).stream()
+                            .map(ServerName::of)
+                            .toList());
+        }
+        return resolvers;
     }
 
     /** The ids of queries are chosen, so that no chance is left. */
@@ -144,7 +224,11 @@ final class VerifyCommand implements Callable<Integer> {
                 complain("%s does not answer %s as planned: %d answers are others"
                         .formatted(server, zone.domain(), differences.size()));
                 show(differences);
-                say("  Maybe other manifests are published, or it has not loaded the last files");
+                say(
+                        manifests.isGiven()
+                                ? "  Maybe other manifests are published, or it has not loaded the last files"
+                                : "  Maybe it has not loaded the last files; the condition Verified says what the"
+                                        + " operator sees");
             }
         }
     }

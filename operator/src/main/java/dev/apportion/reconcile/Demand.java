@@ -93,7 +93,7 @@ public record Demand(
         return service + "/" + (keyName.isEmpty() ? stream : "/" + keyName);
     }
 
-    boolean isKey() {
+    public boolean isKey() {
         return !keyName.isEmpty();
     }
 }

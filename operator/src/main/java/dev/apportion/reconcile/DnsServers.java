@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /** Finds the DNS servers of a zone: those to ask, and the pods to refresh. Pure. */
@@ -30,13 +31,21 @@ final class DnsServers {
 
     /** The servers that a zone's {@code verifyAt} names. */
     static Servers of(AdmittedZone zone, World world) {
+        return of(zone, world::endpointSlices);
+    }
+
+    /** The same with the EndpointSlices of its Service. */
+    static Servers of(AdmittedZone zone, List<EndpointSlice> slices) {
+        return of(zone, service -> slices);
+    }
+
+    private static Servers of(AdmittedZone zone, Function<Ref, List<EndpointSlice>> slices) {
         return switch (zone.verifyAt()) {
             case AdmittedZone.VerifyAt.Nobody() -> Servers.NONE;
             case AdmittedZone.VerifyAt.Servers(List<InetSocketAddress> addresses) -> new Servers(true, addresses);
             case AdmittedZone.VerifyAt.Service(String name, int port) -> {
                 List<InetSocketAddress> servers = new ArrayList<>();
-                for (EndpointSlice slice :
-                        world.endpointSlices(new Ref(zone.ref().namespace(), name))) {
+                for (EndpointSlice slice : slices.apply(new Ref(zone.ref().namespace(), name))) {
                     int target = port(slice, port);
                     for (Endpoint endpoint : Members.endpoints(slice)) {
                         if (Members.serves(endpoint.getConditions())) {

@@ -36,6 +36,9 @@ import org.jspecify.annotations.Nullable;
  */
 record Estimates(Map<String, Busy> busy, Speeds speeds, Map<String, Adopted> adopted, Map<String, Double> rates) {
 
+    /** Why a replica counts with what is declared, although something was learned of it. */
+    static final String ALL_HOT = "all replicas are hot: what is declared counts";
+
     static final Estimates NONE = new Estimates(Map.of(), Speeds.NONE, Map.of(), Map.of());
 
     /** The age at which a measurement counts half, at most. */
@@ -221,7 +224,7 @@ record Estimates(Map<String, Busy> busy, Speeds speeds, Map<String, Adopted> ado
                         new Member.Load.Hot(load instanceof Member.Load.Held(String reason) ? reason : ""),
                         sample,
                         member.declared())
-                .because("all replicas are hot: what is declared counts");
+                .because(ALL_HOT);
     }
 
     /**

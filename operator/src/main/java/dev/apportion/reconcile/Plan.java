@@ -67,16 +67,15 @@ public record Plan(
                 .forEach((ref, judged) -> judged.value().ifPresent(pool -> {
                     PoolPlan plan = PoolPlanner.plan(
                             pool,
-                            Members.of(pool, world),
-                            Demands.of(ref, admission),
+                            world.members(pool),
+                            world.rated(Demands.of(ref, admission)),
                             new Past(
                                     before.flatMap(known ->
                                             Optional.ofNullable(known.pools().get(ref))),
                                     answers,
                                     false));
                     pools.put(ref, plan);
-                    Findings.missingServices(pool, world)
-                            .ifPresent(missing -> problems.add(new Problem("ReplicaPool", ref, missing)));
+                    world.missing(pool).ifPresent(missing -> problems.add(new Problem("ReplicaPool", ref, missing)));
                     Finding allocated = Findings.allocated(plan);
                     if (allocated.isFalse()) {
                         problems.add(new Problem("ReplicaPool", ref, allocated));

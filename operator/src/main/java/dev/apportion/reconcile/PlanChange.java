@@ -40,7 +40,8 @@ record PlanChange(Instant time, double movedPercent, String reason) {
         return rate > 0 ? moved / rate : 0;
     }
 
-    private static double moved(List<PoolPlan.Row> before, List<PoolPlan.Row> after) {
+    /** The part of a stream's clients that goes to another address, of the family of which that is more; 0 where there was no answer before. */
+    static double moved(List<PoolPlan.Row> before, List<PoolPlan.Row> after) {
         double largest = 0;
         for (boolean ipv6 : new boolean[] {false, true}) {
             Map<IPAddress, Double> shares = new HashMap<>();

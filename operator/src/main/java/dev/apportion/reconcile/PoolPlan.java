@@ -103,6 +103,23 @@ public record PoolPlan(
      */
     public record Row(IPAddress address, String replica, int weight, double share) {}
 
+    /** The same plan with other streams. */
+    PoolPlan with(List<Stream> others) {
+        return new PoolPlan(
+                pool,
+                policy,
+                makespan,
+                average,
+                lowerBound,
+                optimalityGap,
+                worstOverLevel,
+                replicas,
+                others,
+                basis,
+                course,
+                held);
+    }
+
     /** The answers of every stream, by {@link Demand#key()}. */
     Map<String, List<Row>> answers() {
         return streams.stream()

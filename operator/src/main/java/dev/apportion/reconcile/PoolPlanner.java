@@ -35,7 +35,11 @@ public final class PoolPlanner {
     /** The largest weight of CoreDNS' loadbalance plugin, and of a weighted record of Route 53. */
     private static final int MAX_WEIGHT = 255;
 
+    /** Ends the words for a change that goes on once the cooldown has passed. */
+    static final String MORE = "; more is to move";
+
     private static final double PERCENT = 100;
+
     /** A key that says that it has no requests is known to be rare, which is not the same as a stream that says nothing. */
     private static final double LEAST_KEY_RATE = 1e-6;
 
@@ -230,8 +234,7 @@ public final class PoolPlanner {
         return switch (occasion) {
             case COOLING -> new PoolPlan.Course(what, changed, effect.unfinished() || wentOn, wentOn);
             case DRIFT, INTENT ->
-                new PoolPlan.Course(
-                        effect.unfinished() ? what + "; more is to move" : what, changed, false, effect.unfinished());
+                new PoolPlan.Course(effect.unfinished() ? what + MORE : what, changed, false, effect.unfinished());
         };
     }
 

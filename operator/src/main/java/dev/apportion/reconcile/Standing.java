@@ -75,7 +75,7 @@ record Standing(Running running, Map<String, List<Answer>> answers, Map<String, 
     }
 
     /** The mean over the families that are answered. An address of several replicas is shared by their capacities. */
-    private static Map<String, Double> shares(List<Member> ready, List<Answer> published) {
+    static Map<String, Double> shares(List<Member> ready, List<Answer> published) {
         Map<String, Double> shares = new TreeMap<>();
         for (boolean ipv6 : new boolean[] {false, true}) {
             List<Answer> family = published.stream()

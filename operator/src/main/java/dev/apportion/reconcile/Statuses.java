@@ -38,6 +38,15 @@ final class Statuses {
     /** Rows of a status beyond these are counted, not shown: a status is read by people. */
     static final int ROWS_SHOWN = 50;
 
+    /** Comes after the numbers of a measurement that counts on although a later one failed, and before the reason. */
+    static final String HELD = "; held, because of ";
+
+    /** Comes after the numbers of a sample that stands in the specification. */
+    static final String FIXED = "; a fixed sample";
+
+    /** Comes before the reason why there is no measurement that counts. */
+    static final String NOTHING = "nothing: ";
+
     private static final int DECIMALS = 4;
 
     private static final int PERCENT = 100;
@@ -210,11 +219,11 @@ final class Statuses {
         quantities.forEach((text, quantity) -> quantity.ifPresent(value -> texts.add(text.formatted(decimal(value)))));
         String values = String.join(", ", texts);
         return switch (member.load()) {
-            case Member.Load.Declared fixed -> texts.isEmpty() ? null : values + "; a fixed sample";
+            case Member.Load.Declared fixed -> texts.isEmpty() ? null : values + FIXED;
             case Member.Load.Measured now -> texts.isEmpty() ? null : values;
-            case Member.Load.Held(String reason) -> values + "; held, because of " + reason;
-            case Member.Load.Hot(String reason) -> reason.isEmpty() ? values : values + "; held, because of " + reason;
-            case Member.Load.Missing(String reason, boolean counted) -> "nothing: " + reason;
+            case Member.Load.Held(String reason) -> values + HELD + reason;
+            case Member.Load.Hot(String reason) -> reason.isEmpty() ? values : values + HELD + reason;
+            case Member.Load.Missing(String reason, boolean counted) -> NOTHING + reason;
         };
     }
 

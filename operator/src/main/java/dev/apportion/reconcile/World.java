@@ -56,6 +56,21 @@ public interface World {
     /** The labels of a namespace; empty when it is not known. */
     Map<String, String> namespaceLabels(String namespace);
 
+    /** The replicas of a pool. */
+    default List<Member> members(AdmittedPool pool) {
+        return Members.of(pool, this);
+    }
+
+    /** The streams of a pool with rates as far as they were measured. */
+    default List<Demand> rated(List<Demand> demands) {
+        return demands;
+    }
+
+    /** {@code ResolvedRefs} of a pool of which a Service has nothing that could be answered; empty where all have. */
+    default Optional<Finding> missing(AdmittedPool pool) {
+        return Findings.missingServices(pool, this);
+    }
+
     /** The Service that an EndpointSlice belongs to, as its label says. */
     static Optional<Ref> serviceOf(EndpointSlice slice) {
         ObjectMeta metadata = slice.getMetadata();

@@ -93,6 +93,11 @@ class CommandLineTest {
                 "plan",
                 "plan -o xml -f x",
                 "plan --wrong -f x",
+                "plan -n web -f x",
+                "plan --live -o endpoints",
+                "explain -A -f x",
+                "verify --context c -f x",
+                "ask www.example.org --server 192.0.2.53 --server 192.0.2.54",
                 "fly",
                 "local",
                 "local x --dns here",
@@ -113,6 +118,34 @@ class CommandLineTest {
 
         assertThat(run.code()).isEqualTo(2);
         assertThat(run.err()).contains("Usage: apportion");
+    }
+
+    /** A cluster that is not there, or a kubeconfig that is none, is said in one line. */
+    @ParameterizedTest
+    @ValueSource(strings = {"explain", "verify", "plan --live", "simulate --from-pool web/shop"})
+    void twoWhenNoClusterCanBeRead(String command) throws IOException {
+        Path nowhere = Files.writeString(folder.resolve("config"), """
+            apiVersion: v1
+            kind: Config
+            current-context: here
+            contexts: [{name: here, context: {cluster: c, user: u, namespace: web}}]
+            clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}]
+            users: [{name: u, user: {token: t}}]
+            """);
+
+        assertThat(Run.of((command + " --kubeconfig " + nowhere).split(" "))).satisfies(run -> {
+            assertThat(run.code()).isEqualTo(2);
+            assertThat(run.err())
+                    .startsWith("no cluster can be reached at http://127.0.0.1:1/: ")
+                    .endsWith("Maybe set KUBECONFIG, --kubeconfig or --context" + System.lineSeparator())
+                    .hasLineCount(1);
+        });
+        assertThat(Run.of((command + " --kubeconfig " + nowhere + " --context there").split(" "))
+                        .err())
+                .isEqualTo("--context there: the kubeconfig has no such context; it has here" + System.lineSeparator());
+        assertThat(Run.of((command + " --kubeconfig " + folder.resolve("none")).split(" "))
+                        .err())
+                .startsWith("--kubeconfig " + folder.resolve("none") + ": there is no such file");
     }
 
     @Test

@@ -84,7 +84,7 @@ public final class Asker {
         } catch (SocketTimeoutException e) {
             return new Reply.Silent("no response within " + timeout.toMillis() + " ms");
         } catch (IOException e) {
-            return new Reply.Silent(String.valueOf(e.getMessage()));
+            return new Reply.Silent(e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage());
         }
     }
 
