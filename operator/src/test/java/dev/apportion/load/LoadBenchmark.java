@@ -29,6 +29,14 @@ final class LoadBenchmark {
     private static final int ROUNDS = 6;
     private static final double MEBIBYTE = 1 << 20;
 
+    private static final Sampler.Meter NO_METER = new Sampler.Meter() {
+        @Override
+        public void measured(Method method, Duration took) {}
+
+        @Override
+        public void missing(Gap gap) {}
+    };
+
     private LoadBenchmark() {}
 
     public static void main(String[] arguments) throws IOException, InterruptedException {
@@ -87,7 +95,7 @@ final class LoadBenchmark {
                         Quantity.REQUESTS, "http_requests_total", Quantity.IN_FLIGHT, "http_requests_in_flight")));
         Slowest slowest = new Slowest();
         try (Scraper scraper = new Scraper();
-                Sampler sampler = new Sampler(slowest.around(scraper), pool -> {}, (asked, took) -> {})) {
+                Sampler sampler = new Sampler(slowest.around(scraper), pool -> {}, NO_METER)) {
             sampler.follow("web/shop", new Assignment(method, INTERVAL, targets));
             // The first round loads classes and opens connections.
             await(sampler, 2);
