@@ -138,6 +138,11 @@ record Estimates(Map<String, Busy> busy, Speeds speeds, Map<String, Adopted> ado
         return longer.compareTo(HALF_LIFE) < 0 ? longer : HALF_LIFE;
     }
 
+    /** With what is known of the speeds of other replicas from elsewhere. */
+    Estimates inheriting(Map<String, Double> factors) {
+        return factors.isEmpty() ? this : new Estimates(busy, speeds.inheriting(factors), adopted, rates);
+    }
+
     /** The result of one look at measurements. */
     record Judged(Estimates estimates, List<Member> members, List<Demand> demands) {}
 
