@@ -127,6 +127,9 @@ public final class PrometheusSource implements Source, AutoCloseable {
                                     asked.namespace(),
                                     target.name()));
         }
+        if (target.started().isPresent() && oldest < target.started().get().getEpochSecond()) {
+            return new Readout.Failed(Gap.Outdated, "the sample is older than the pod");
+        }
         double age = now - oldest;
         if (age < -FUTURE_SECONDS) {
             return new Readout.Failed(Gap.Future, "the sample is %d s in the future".formatted(Math.round(-age)));
@@ -142,7 +145,8 @@ public final class PrometheusSource implements Source, AutoCloseable {
         Map<String, Double> times = new HashMap<>();
         double now = byPod(query(asked.source(), "min by (pod) (timestamp(%s))".formatted(selector)), times);
         Map<String, Double> values = new HashMap<>();
-        byPod(query(asked.source(), "sum by (pod) (%s)".formatted(selector)), values);
+        // Of two samples of a pod, one below zero would hide in the sum.
+        byPod(query(asked.source(), "(min by (pod) (%1$s) < 0) or sum by (pod) (%1$s)".formatted(selector)), values);
         return new Samples(values, times, now);
     }
 

@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param latest the stamp of the last sample, in milliseconds
  * @param flaws what was wrong with the last sample; empty if nothing was
  * @param older the stamp of the last sample that was older than that; {@link #NEVER} if none was since
+ * @param partly whether the last good reading is that of the last sample, whatever else that lacks
  * @param gaps of what kinds the samples are that were missing at the last readout
  */
 public record Track(
@@ -29,6 +30,7 @@ public record Track(
         long latest,
         String flaws,
         long older,
+        boolean partly,
         List<Gap> gaps) {
 
     private static final long NEVER = Long.MIN_VALUE;
@@ -38,7 +40,7 @@ public record Track(
     }
 
     /** Nothing was heard of the target yet. */
-    public static final Track NEW = new Track(null, null, "not measured yet", NEVER, "", NEVER, List.of());
+    public static final Track NEW = new Track(null, null, "not measured yet", NEVER, "", NEVER, false, List.of());
 
     /** No replica serves, or holds, as much as this; the same number as the greatest that can be declared. */
     static final double MOST = 1e12;
@@ -53,8 +55,12 @@ public record Track(
 
         record Measured(Reading reading) implements Load {}
 
-        /** The last good reading counts on, although a later one failed. */
-        record Held(Reading reading, String reason) implements Load {}
+        /**
+         * The last good reading counts on, although a later one failed.
+         *
+         * @param partly whether it is the last one all the same, and only lacks something
+         */
+        record Held(Reading reading, String reason, boolean partly) implements Load {}
 
         /** There is no reading that counts. */
         record Missing(String reason) implements Load {}
@@ -63,11 +69,11 @@ public record Track(
     /** The history after one more readout. */
     public Track next(Readout readout, Series series) {
         return switch (readout) {
-            case Readout.Failed(Gap gap, String reason) -> with(reason, List.of(gap));
+            case Readout.Failed(Gap gap, String reason) -> with(reason, false, List.of(gap));
             // Time goes on, from earlier on: the clock of the source was set back.
             case Readout.Values values
             when values.stampMillis() < latest && older != NEVER && values.stampMillis() > older ->
-                new Track(null, good, problem, NEVER, "", NEVER, List.of()).next(values, series);
+                new Track(null, good, problem, NEVER, "", NEVER, false, List.of()).next(values, series);
             case Readout.Values values
             when values.stampMillis() < latest ->
                 new Track(
@@ -77,15 +83,16 @@ public record Track(
                         latest,
                         flaws,
                         Math.max(older, values.stampMillis()),
+                        false,
                         List.of(Gap.Outdated));
             // The source has no newer sample.
-            case Readout.Values values when values.stampMillis() == latest -> with(flaws, List.of());
+            case Readout.Values values when values.stampMillis() == latest -> with(flaws, partly, List.of());
             case Readout.Values values -> next(values, series);
         };
     }
 
-    private Track with(String reason, List<Gap> missing) {
-        return new Track(counters, good, reason, latest, flaws, older, missing);
+    private Track with(String reason, boolean holds, List<Gap> missing) {
+        return new Track(counters, good, reason, latest, flaws, older, holds, missing);
     }
 
     private Track next(Readout.Values values, Series series) {
@@ -131,6 +138,7 @@ public record Track(
                 values.stampMillis(),
                 wrong,
                 NEVER,
+                !quantities.isEmpty(),
                 missing);
     }
 
@@ -181,6 +189,6 @@ public record Track(
             return new Load.Missing("the last measurement is older than %d s%s"
                     .formatted(staleAfter.toSeconds(), problem.isEmpty() ? "" : ": " + problem));
         }
-        return problem.isEmpty() ? new Load.Measured(good) : new Load.Held(good, problem);
+        return problem.isEmpty() ? new Load.Measured(good) : new Load.Held(good, problem, partly);
     }
 }

@@ -194,11 +194,12 @@ public record AdmittedPool(
      * A replica that is listed in the pool.
      *
      * @param capacity requests/s that it bears
+     * @param own whether that is said of itself, and not of all replicas of its site
      * @param drain true when it is to be in no answer
      * @param measured the sample of its load that is listed with it
      */
     public record FixedReplica(
-            String name, List<IPAddress> addresses, double capacity, boolean drain, Sample measured) {}
+            String name, List<IPAddress> addresses, double capacity, boolean own, boolean drain, Sample measured) {}
 
     /** The addresses whose health is asked. */
     public Set<Target> targets() {

@@ -15,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -264,5 +265,31 @@ class PrometheusSourceTest {
                         Gap.Absent,
                         "the Prometheus source \"default\" has no sample of r_total with the"
                                 + " labels namespace=\"web\", pod=\"a\""));
+    }
+
+    /** What Prometheus still has of another pod of the same name. */
+    @ParameterizedTest
+    @CsvSource({"1000, Outdated", "1001, Outdated", "1002, ", "1010, "})
+    void aSampleOfAnEarlierPodIsThatOfAnother(long sampled, Gap gap) throws Exception {
+        answer = ("{\"status\":\"success\",\"data\":{\"resultType\":\"vector\",\"result\":"
+                        + "[{\"metric\":{\"pod\":\"a\"},\"value\":[1010,\"%d\"]}]}}")
+                .formatted(sampled);
+        Map<String, Readout> found = new HashMap<>();
+        try (PrometheusSource source = source(plain(), Optional.empty(), new Credentials.None())) {
+            source.read(
+                    new Method.Prometheus("default", "web", new Series(Map.of(Quantity.CONNECTIONS, "active"))),
+                    List.of(new Target(
+                            "a",
+                            "uid-2",
+                            new Target.Place.Nowhere("by name"),
+                            Optional.of(Instant.ofEpochSecond(1002)))),
+                    (target, readout) -> found.put(target.name(), readout));
+        }
+
+        if (gap == null) {
+            assertThat(found.get("a")).isInstanceOf(Readout.Values.class);
+        } else {
+            assertThat(found.get("a")).isEqualTo(new Readout.Failed(gap, "the sample is older than the pod"));
+        }
     }
 }

@@ -37,7 +37,7 @@ class TrackTest {
     private static double requests(Load load) {
         return switch (load) {
             case Load.Measured(Reading reading) -> reading.sample().requests().orElse(-1);
-            case Load.Held(Reading reading, String reason) ->
+            case Load.Held(Reading reading, String reason, boolean partly) ->
                 reading.sample().requests().orElse(-1);
             case Load.Missing(String reason) -> -1;
         };

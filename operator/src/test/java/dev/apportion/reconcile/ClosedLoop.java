@@ -57,6 +57,9 @@ final class ClosedLoop {
     /** Requests/s of all resolvers together. */
     double rate;
 
+    /** What the clocks of the replicas are off, in seconds. */
+    double clockOff;
+
     /** The standard deviation of the logarithm of what every gauge is off. */
     double noise;
 
@@ -88,7 +91,7 @@ final class ClosedLoop {
                     new Readout.Values(
                             Map.of(Quantity.REQUESTS, completed, Quantity.IN_FLIGHT, gauge),
                             nanos(),
-                            Math.round(time * 1000)),
+                            Math.round((time + clockOff) * 1000)),
                     series());
         }
     }
