@@ -618,8 +618,64 @@ class InstallationE2E {
         world.end(cluster, installation);
     }
 
+    /** What metrics-server knows of pods reaches the status of a pool, and the right that it takes is named. */
     @Test
     @Order(12)
+    void theMetricsApiOfTheClusterIsRead() throws IOException {
+        World world = World.of(cluster, "Single", "");
+        cluster.newTrafficPods(world.namespace(), "web", 2);
+        cluster.kubectl("kube-system")
+                .runWith(
+                        Files.readString(SourceTree.root().resolve("e2e/src/test/resources/kind/metrics-server.yaml"))
+                                .replace("IMAGE", cluster.loadImageOf(Tool.METRICS_SERVER)),
+                        "apply",
+                        "-f",
+                        "-")
+                .orThrow();
+        String pool = "replicapool/" + world.name();
+        world.kubectl()
+                .run(
+                        "patch",
+                        pool,
+                        "--type=merge",
+                        "-p",
+                        "{\"spec\":{\"load\":{\"podMetrics\":{\"resource\":\"cpu\"},\"intervalSeconds\":2}}}")
+                .orThrow();
+        assertThat(installation.awaitCondition(world.kubectl(), pool, "LoadAvailable", "False NoSamples"))
+                .contains(
+                        "the operator needs the rule {apiGroups: [metrics.k8s.io], resources: [pods], verbs: [list]}");
+
+        installation
+                .helm(
+                        "upgrade",
+                        Installation.RELEASE,
+                        Chart.FOLDER.toString(),
+                        "--reuse-values",
+                        "--set",
+                        "rbac.podMetrics=true",
+                        "--wait",
+                        "--timeout",
+                        "120s")
+                .orThrow();
+        long start = System.nanoTime();
+        installation.awaitCondition(
+                world.kubectl(), pool, "LoadAvailable", "True Measured: all 2 ready replicas are measured");
+        String measured = world.kubectl()
+                .run("get", pool, "-o", "jsonpath={.status.rows[*].measured}")
+                .orThrow()
+                .stdout();
+        System.out.printf(
+                "The metrics API of the cluster: both pods measured %d s after the right was given: %s%n",
+                since(start).toSeconds(), measured);
+        assertThat(measured).matches("[0-9]+% of what it requests [0-9]+% of what it requests");
+        try (KubernetesClient client = cluster.client(world.namespace())) {
+            awaitAnswers(world, addresses(client));
+        }
+        world.end(cluster, installation);
+    }
+
+    @Test
+    @Order(13)
     void uninstalledAsDocumentedItLeavesItsDefinitionsAndNothingElse() {
         Kubectl kubectl = installation.kubectl();
         kubectl.run("delete", "services", "-l", "e2e.apportion.dev/made-by=test")
