@@ -113,11 +113,16 @@ public record AdmittedPool(
         /** Until CoreDNS has read changed files. */
         private static final int RELOAD_SECONDS = 2;
 
-        /** @param longestTtl the longest time for which an answer of the pool is remembered */
-        Duration cooldown(Duration longestTtl) {
+        /**
+         * The least time between two changes that can wait: the second shall rest on what is known since the first is in force.
+         *
+         * @param longestTtl the longest time for which an answer of the pool is remembered
+         * @param sampleAge how old what is known may be
+         */
+        Duration cooldown(Duration longestTtl, Duration sampleAge) {
             return cooldownSeconds.isPresent()
                     ? Duration.ofSeconds(cooldownSeconds.getAsInt())
-                    : inForceAfter(longestTtl);
+                    : inForceAfter(longestTtl).plus(sampleAge);
         }
 
         /** How long it takes until a changed answer is the one that everybody has. */

@@ -188,7 +188,11 @@ record Control(
     /** How long the last change is too recent yet for another one that can wait. */
     private Duration coolingFor(AdmittedPool pool, Duration longestTtl, long now) {
         Duration left = changedAt
-                .map(at -> pool.behavior().cooldown(longestTtl).minusNanos(now - at))
+                .map(at -> pool.behavior()
+                        .cooldown(
+                                longestTtl,
+                                pool.load().map(AdmittedPool.Load::interval).orElse(Duration.ZERO))
+                        .minusNanos(now - at))
                 .orElse(Duration.ZERO);
         return left.isNegative() ? Duration.ZERO : left;
     }
