@@ -19,7 +19,7 @@ import java.util.function.BiConsumer;
 
 /**
  * What it costs to scrape 1000 processes every ten seconds, one of which never answers: a program that prints the processor time,
- * the heap, and how long the others take. The processes are one HTTP server on 1000 loopback addresses, in another JVM.
+ * the heap, and how long the others take, over as many rounds as its argument says. The processes are one HTTP server on 1000 loopback addresses, in another JVM.
  */
 final class LoadBenchmark {
 
@@ -40,10 +40,11 @@ final class LoadBenchmark {
     private LoadBenchmark() {}
 
     public static void main(String[] arguments) throws IOException, InterruptedException {
-        if (arguments.length > 0) {
+        if (arguments.length > 0 && arguments[0].equals("serve")) {
             serve();
             return;
         }
+        int rounds = arguments.length > 0 ? Integer.parseInt(arguments[0]) : ROUNDS;
         Process server = new ProcessBuilder(
                         System.getProperty("java.home") + "/bin/java",
                         "-cp",
@@ -54,7 +55,7 @@ final class LoadBenchmark {
                 .start();
         try (var lines = server.inputReader(StandardCharsets.UTF_8);
                 ServerSocket mute = new ServerSocket(0, 1, InetAddress.getByName("127.0.200.1"))) {
-            measure(Integer.parseInt(lines.readLine()), (InetSocketAddress) mute.getLocalSocketAddress());
+            measure(Integer.parseInt(lines.readLine()), (InetSocketAddress) mute.getLocalSocketAddress(), rounds);
         } finally {
             server.destroy();
         }
@@ -82,7 +83,7 @@ final class LoadBenchmark {
         System.out.println(server.getAddress().getPort());
     }
 
-    private static void measure(int port, InetSocketAddress mute) throws IOException, InterruptedException {
+    private static void measure(int port, InetSocketAddress mute, int rounds) throws IOException, InterruptedException {
         List<Target> targets = new ArrayList<>();
         targets.add(new Target("mute", "uid-mute", new Target.Place.At(mute)));
         for (int i = 1; i < TARGETS; i++) {
@@ -103,7 +104,7 @@ final class LoadBenchmark {
             long processor = system.getProcessCpuTime();
             long start = System.nanoTime();
             slowest.forget();
-            await(sampler, 2 + ROUNDS);
+            await(sampler, 2 + rounds);
             double seconds = (System.nanoTime() - start) / (double) TimeUnit.SECONDS.toNanos(1);
             double used = (system.getProcessCpuTime() - processor) / (double) TimeUnit.SECONDS.toNanos(1);
             long good = sampler.standing("web/shop").tracks().values().stream()
