@@ -741,7 +741,8 @@ public record ReplicaPoolSpec(
 
             @JsonPropertyDescription(
                     "The least time between two changes, in seconds. The default is the largest TTL and the time"
-                            + " of a reload. A replica that died is removed at once.")
+                            + " of a reload, and the interval of measuring where load is measured. A replica that"
+                            + " died is removed at once.")
             @Min(0)
             @Max(86400)
             @Nullable

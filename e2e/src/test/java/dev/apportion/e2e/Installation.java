@@ -98,7 +98,7 @@ final class Installation implements AutoCloseable {
                         "--set",
                         "coredns.resources.requests.cpu=20m,resources.requests.cpu=20m",
                         "--set",
-                        "operator.verifyInterval=PT2S,operator.resolverInterval=PT5S,rbac.keysNamespaces={%s},rbac.externalDNS=true,rbac.podMetrics=true"
+                        "operator.verifyInterval=PT2S,operator.resolverInterval=PT5S,rbac.keysNamespaces={%s},rbac.externalDNS=true"
                                 .formatted(NAMESPACE),
                         "--wait",
                         "--timeout",

@@ -502,29 +502,52 @@ class InstallationE2E {
         cluster.deleteNamespace(tenant);
     }
 
+    /** What metrics-server knows of pods reaches the status of a pool, and the right that it takes is named. */
     @Test
     @Order(9)
-    void whatTheMetricsServerMeasuresReachesThePool() {
-        cluster.startMetricsServer();
+    void theMetricsApiOfTheClusterIsRead() {
         World world = World.of(cluster, "Single", "");
         cluster.newTrafficPods(world.namespace(), "web", 2);
+        cluster.startMetricsServer();
+        String pool = "replicapool/" + world.name();
         world.kubectl()
                 .run(
                         "patch",
-                        "replicapool/" + world.name(),
+                        pool,
                         "--type=merge",
                         "-p",
-                        "{\"spec\":{\"load\":{\"podMetrics\":{\"resource\":\"memory\"},\"intervalSeconds\":5}}}")
+                        "{\"spec\":{\"load\":{\"podMetrics\":{\"resource\":\"cpu\"},\"intervalSeconds\":2}}}")
                 .orThrow();
+        assertThat(installation.awaitCondition(world.kubectl(), pool, "LoadAvailable", "False NoSamples"))
+                .contains(
+                        "the operator needs the rule {apiGroups: [metrics.k8s.io], resources: [pods], verbs: [list]}");
 
-        installation.awaitCondition(world.kubectl(), "replicapool/" + world.name(), "LoadAvailable", "True Measured");
-
+        installation
+                .helm(
+                        "upgrade",
+                        Installation.RELEASE,
+                        Chart.FOLDER.toString(),
+                        "--reuse-values",
+                        "--set",
+                        "rbac.podMetrics=true",
+                        "--wait",
+                        "--timeout",
+                        "120s")
+                .orThrow();
+        long start = System.nanoTime();
+        installation.awaitCondition(
+                world.kubectl(), pool, "LoadAvailable", "True Measured: all 2 ready replicas are measured");
         String measured = world.kubectl()
-                .run("get", "replicapool/" + world.name(), "-o", "jsonpath={.status.rows[*].measured}")
+                .run("get", pool, "-o", "jsonpath={.status.rows[*].measured}")
                 .orThrow()
                 .stdout();
-        System.out.println("Measured by metrics.k8s.io: " + measured);
-        assertThat(measured).contains("% of what it requests");
+        System.out.printf(
+                "The metrics API of the cluster: both pods measured %d s after the right was given: %s%n",
+                since(start).toSeconds(), measured);
+        assertThat(measured).matches("[0-9]+% of what it requests [0-9]+% of what it requests");
+        try (KubernetesClient client = cluster.client(world.namespace())) {
+            awaitAnswers(world, addresses(client));
+        }
         world.end(cluster, installation);
     }
 

@@ -44,10 +44,14 @@ class LoadIT {
     private int lastHost = 10;
     private int prometheusPort;
 
+    @SuppressWarnings("NullAway.Init") // set before all tests
+    private ApiServer apiServer;
+
     @BeforeAll
     void start(ApiServer server, Kubectl kubectl, @TempDir Path folder, @TempDir Path configuration)
             throws IOException {
         network = LocalNetwork.orSkip();
+        apiServer = server;
         prometheusPort = LoopbackPorts.free();
         Path sources = Files.writeString(
                 Files.createDirectories(configuration).resolve("sources.yaml"),
@@ -199,6 +203,7 @@ class LoadIT {
         servers.get(2).stop();
         product.awaitCondition("replicapool/silent", "LoadAvailable", "True Holding: of silent-2 the last measurement");
         assertThat(slots(slots("silent"), 2)).isBetween(1L, 52L);
+        assertThat(missing("Unreachable")).isPositive();
         product.awaitCondition(
                 "replicapool/silent", "LoadAvailable", "True SomeSilent: 2 of 3 ready replicas are measured; silent-2");
         long before = slots(slots("silent"), 2);
@@ -221,6 +226,38 @@ class LoadIT {
 
         servers.forEach(MetricsServer::resume);
         product.awaitCondition("replicapool/silent", "LoadAvailable", "True Measured");
+    }
+
+    /** How many samples are missing by now, for a reason. */
+    private double missing(String reason) {
+        return Probes.of(product.operator())
+                .metrics()
+                .getOrDefault("apportion_load_missing_total{reason=\"%s\"}".formatted(reason), 0.0);
+    }
+
+    /** The right that a source lacks is named, and so is what is missing once it is there. */
+    @Test
+    void theMetricsApiIsAskedAndWhatItLacksIsSaid() {
+        lastHost = 80;
+        process();
+        product.apply(slice("api", 1));
+        product.apply(pool("api", "connections: active", "")
+                .replace("scrape: {port: metrics, series: {connections: active}}", "podMetrics: {resource: cpu}"));
+        product.await(
+                () -> product.condition("replicapool/api", "LoadAvailable"),
+                condition -> condition.startsWith("False NoSamples: ")
+                        && condition.contains("the metrics API refuses (403); the operator needs the rule {apiGroups:"
+                                + " [metrics.k8s.io], resources: [pods], verbs: [list]} here, which the role"
+                                + " apportion-metrics has"),
+                "the right is named");
+        assertThat(missing("Refused")).isPositive();
+
+        Rights.bind(apiServer, product.namespace(), product.namespace(), "apportion-metrics", "apportion");
+        product.await(
+                () -> product.condition("replicapool/api", "LoadAvailable"),
+                condition -> condition.contains("there is no metrics API (404)"),
+                "this API server has none");
+        awaitSlots("api", counts -> slots(counts, 0) == 256, "the service goes on");
     }
 
     @Test
@@ -246,6 +283,26 @@ class LoadIT {
         product.await(() -> row("warm", 2, "state"), "Ready"::equals, "it is warm");
     }
 
+    /** Clients of the service {@code prom} whose rate a query gives. */
+    private static String stream(String name, String clients, String query) {
+        return """
+            apiVersion: apportion.dev/v1alpha1
+            kind: TrafficStream
+            metadata: {name: %s}
+            spec:
+              serviceRef: {name: prom}
+              clients: {cidrs: [%s]}
+              rateFrom: {prometheus: {source: default, query: "%s"}}
+            """.formatted(name, clients, query);
+    }
+
+    private void awaitRate(String resource, double wanted, double within) {
+        product.await(
+                () -> product.kubectl("get", resource, "-o", "jsonpath={.status.rate}"),
+                rate -> !rate.isEmpty() && Math.abs(Double.parseDouble(rate) - wanted) <= within,
+                "%s of %s requests/s".formatted(resource, wanted));
+    }
+
     @Test
     void whatARealPrometheusKnowsDecidesTheAnswers() throws IOException {
         lastHost = 60;
@@ -255,9 +312,12 @@ class LoadIT {
         String series = "connections: active, requests: requests_total";
         product.apply(pool("prom", series, "policy: {type: LeastConnections}\n  behavior: {cooldownSeconds: 1}")
                 .replace("scrape: {port: metrics,", "prometheus: {"));
+        product.apply(stream("prom-inside", "10.9.0.0/16", "sum(active) / 2"));
+        product.apply(stream("prom-wrong", "10.8.0.0/16", "active"));
         product.awaitCondition("replicapool/prom", "LoadAvailable", "False NoSamples: ");
         assertThat(product.condition("replicapool/prom", "LoadAvailable"))
                 .contains("the Prometheus source \"default\": ");
+        product.awaitCondition("trafficstream/prom-inside", "LoadAvailable", "False NoSamples: ");
 
         try (Prometheus _ = Prometheus.ofPods(
                 prometheusPort,
@@ -266,12 +326,28 @@ class LoadIT {
             product.awaitCondition("replicapool/prom", "LoadAvailable", "True Measured");
             // Of 80 requests in a time to live, 30 go to the idle one until both are alike, and then each has half of
             // the rest.
-            awaitSlots("prom", counts -> Math.abs(slots(counts, 1) - 176) <= 6, "55 of 80 to the idle one");
+            // The rates of streams are numbers that it gives: half of 30 connections, and no single one.
+            product.awaitCondition("trafficstream/prom-inside", "LoadAvailable", "True Measured");
+            awaitRate("trafficstream/prom-inside", 15, 0.1);
             product.await(
-                    () -> product.kubectl("get", "trafficservice/prom", "-o", "jsonpath={.status.rate}"),
-                    rate -> !rate.isEmpty() && Math.abs(Double.parseDouble(rate) - 80) <= 4,
-                    "80 requests/s in all");
+                    () -> product.condition("trafficstream/prom-wrong", "LoadAvailable"),
+                    condition -> condition.startsWith("False NoSamples: ")
+                            && condition.contains("the query gives 2 series, and one is needed; maybe sum them"),
+                    "what is wrong with the query");
+            servers.get(0).gauge("active", 50);
+            awaitRate("trafficstream/prom-inside", 25, 0.1);
+            servers.get(0).gauge("active", 30);
+            product.kubectl("delete", "trafficstream/prom-inside", "trafficstream/prom-wrong");
+            awaitSlots("prom", counts -> Math.abs(slots(counts, 1) - 176) <= 6, "55 of 80 to the idle one");
+            awaitRate("trafficservice/prom", 80, 4);
+            product.apply(stream("prom-inside", "10.9.0.0/16", "sum(active) / 2"));
+            awaitRate("trafficstream/prom-inside", 15, 0.1);
         }
+        // The last rate is held, and then counts no more.
+        product.awaitCondition("trafficstream/prom-inside", "LoadAvailable", "True Holding: ");
+        assertThat(product.kubectl("get", "trafficstream/prom-inside", "-o", "jsonpath={.status.rate}"))
+                .isEqualTo("15");
+        product.awaitCondition("trafficstream/prom-inside", "LoadAvailable", "False NoSamples: ");
         // It is gone, and what it said grows old.
         product.awaitCondition("replicapool/prom", "LoadAvailable", "False NoSamples: ");
         product.apply(pool("prom", series, "").replace("scrape: {port: metrics,", "prometheus: {source: other, "));

@@ -146,7 +146,7 @@ class PoliciesIT {
 
         assertThat(planned.path("replicas").path(3).path("because").asText()).isEqualTo(because);
         assertThat(product.kubectl("get", "replicapool/" + name, "-o", "jsonpath={.status.rows[3].because}"))
-                .isEqualTo("capacity declared; " + because);
+                .isEqualTo("capacity of the site; " + because);
         assertThat(product.condition("replicapool/" + name, "LoadAvailable"))
                 .isEqualTo(
                         "True FixedSamples: spec.sites has samples of 4 of 4 ready replicas; nothing is measured anew");

@@ -113,6 +113,7 @@ class TelemetryIT {
                         "apportion_publications_total",
                         "apportion_publications_fenced_total",
                         "apportion_reloads_requested_total",
+                        "apportion_load_missing_total",
                         "apportion_publish_lag_seconds_bucket",
                         "apportion_verify_lag_seconds_bucket",
                         "apportion_pool_optimality_gap",

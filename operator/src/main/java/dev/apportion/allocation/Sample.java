@@ -12,6 +12,7 @@ import java.util.OptionalDouble;
  * @param users sessions of users
  * @param uniqueUsers distinct users
  * @param loadAverage the load average over one minute, per core
+ * @param utilisation the use of a resource over what is requested of it
  */
 public record Sample(
         OptionalDouble requests,
@@ -19,7 +20,19 @@ public record Sample(
         OptionalDouble connections,
         OptionalDouble users,
         OptionalDouble uniqueUsers,
-        OptionalDouble loadAverage) {
+        OptionalDouble loadAverage,
+        OptionalDouble utilisation) {
+
+    /** One without the use of a resource. */
+    public Sample(
+            OptionalDouble requests,
+            OptionalDouble inFlight,
+            OptionalDouble connections,
+            OptionalDouble users,
+            OptionalDouble uniqueUsers,
+            OptionalDouble loadAverage) {
+        this(requests, inFlight, connections, users, uniqueUsers, loadAverage, OptionalDouble.empty());
+    }
 
     /** Nothing was measured. */
     public static final Sample NONE = new Sample(

@@ -161,7 +161,7 @@ final class Explanation {
             case Member.Load.Hot(String held) ->
                 "%s, as hot as every other, so capacity decides%s"
                         .formatted(values, held.isEmpty() ? "" : ", held: " + held);
-            case Member.Load.Held(String reason) -> "%s, held: %s".formatted(values, reason);
+            case Member.Load.Held(String reason, boolean partly) -> "%s, held: %s".formatted(values, reason);
             case Member.Load.Missing(String reason, boolean counted) -> "no measurement counts: %s".formatted(reason);
         };
     }

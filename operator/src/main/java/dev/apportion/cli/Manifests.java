@@ -35,6 +35,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -326,6 +327,11 @@ final class Manifests implements World {
         return Optional.ofNullable(pods.get(pod))
                 .map(found -> found.getMetadata().getAnnotations())
                 .orElse(Map.of());
+    }
+
+    @Override
+    public Optional<Instant> podStarted(Ref pod) {
+        return Optional.ofNullable(pods.get(pod)).flatMap(World::started);
     }
 
     @Override

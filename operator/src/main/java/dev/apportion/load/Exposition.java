@@ -17,7 +17,7 @@ import java.util.OptionalLong;
  * <p>Source: the Prometheus text-based format 0.0.4, and OpenMetrics 1.0.0, whose timestamps are seconds and whose last line is
  * {@code # EOF}.
  *
- * @param sums the sum over all label sets, by the name of the series
+ * @param sums the sum over all label sets, by the name of the series; the least sample where it is below zero
  * @param oldestMillis the oldest timestamp of a wanted sample, in milliseconds since 1970; empty where none has one
  */
 record Exposition(Map<String, Double> sums, OptionalLong oldestMillis) {
@@ -59,7 +59,7 @@ record Exposition(Map<String, Double> sums, OptionalLong oldestMillis) {
             String name = line.substring(0, end);
             if (wanted.contains(name)) {
                 Line read = Line.read(line, end, openMetrics);
-                sums.merge(name, read.value(), Double::sum);
+                sums.merge(name, read.value(), Exposition::sum);
                 oldest = Math.min(oldest, read.millis());
             }
         }
@@ -67,6 +67,11 @@ record Exposition(Map<String, Double> sums, OptionalLong oldestMillis) {
             throw new MalformedException("it ends before its line \"# EOF\"");
         }
         return new Exposition(sums, oldest == Long.MAX_VALUE ? OptionalLong.empty() : OptionalLong.of(oldest));
+    }
+
+    /** Nothing that is measured is below zero, and where something is, that must not hide behind others. */
+    private static double sum(double one, double other) {
+        return Math.min(one, other) < 0 ? Math.min(one, other) : one + other;
     }
 
     private static int endOfName(String line, int from) {

@@ -124,7 +124,7 @@ public final class PodMetricsSource implements Source {
                     .collect(Collectors.toMap(one -> one.getMetadata().getName(), one -> one, (one, two) -> one));
             known = known(asked.namespace(), targets);
         } catch (KubernetesClientException e) {
-            Readout failed = new Readout.Failed(words(e));
+            Readout failed = new Readout.Failed(gap(e), words(e));
             targets.forEach(target -> found.accept(target, failed));
             return;
         }
@@ -183,6 +183,15 @@ public final class PodMetricsSource implements Source {
         return known;
     }
 
+    /** An API server that gave no answer has no code. */
+    private static Gap gap(KubernetesClientException e) {
+        return switch (e.getCode()) {
+            case 0 -> Gap.Unreachable;
+            case HttpURLConnection.HTTP_NOT_FOUND -> Gap.Absent;
+            default -> Gap.Refused;
+        };
+    }
+
     private static String words(KubernetesClientException e) {
         return switch (e.getCode()) {
             case HttpURLConnection.HTTP_FORBIDDEN ->
@@ -199,37 +208,40 @@ public final class PodMetricsSource implements Source {
     private static Readout readout(
             Target target, String resource, @Nullable PodMetrics metrics, Known known, Instant now, long arrived) {
         if (target.uid().isEmpty()) {
-            return new Readout.Failed("no pod stands behind it, and the metrics API knows pods only");
+            return new Readout.Failed(Gap.NotAsked, "no pod stands behind it, and the metrics API knows pods only");
         }
         PodFacts facts = known.byName().get(target.name());
         if (facts == null || !facts.uid().equals(target.uid())) {
-            return new Readout.Failed("the pod is not there any more");
+            return new Readout.Failed(Gap.Absent, "the pod is not there any more");
         }
         if (metrics == null) {
-            return new Readout.Failed("the metrics API has no sample of the pod yet");
+            return new Readout.Failed(Gap.Absent, "the metrics API has no sample of the pod yet");
         }
         BigDecimal requested = facts.requests().get(resource);
         if (requested == null) {
-            return new Readout.Failed("a container of the pod requests no " + resource
-                    + ", so there is nothing that its use is a part of");
+            return new Readout.Failed(
+                    Gap.NoRequest,
+                    "a container of the pod requests no " + resource
+                            + ", so there is nothing that its use is a part of");
         }
         Instant taken = time(metrics.getTimestamp());
         if (taken == null) {
-            return new Readout.Failed("the sample has no time");
+            return new Readout.Failed(Gap.Malformed, "the sample has no time");
         }
         if (facts.started() != null && taken.isBefore(facts.started())) {
-            return new Readout.Failed("the sample is older than the pod");
+            return new Readout.Failed(Gap.Outdated, "the sample is older than the pod");
         }
         Duration age = Duration.between(taken, now);
         if (age.plus(FUTURE).isNegative()) {
-            return new Readout.Failed("the sample is %d s in the future".formatted(-age.toSeconds()));
+            return new Readout.Failed(Gap.Future, "the sample is %d s in the future".formatted(-age.toSeconds()));
         }
         Optional<BigDecimal> used = used(resource, metrics);
         return used.<Readout>map(amount -> new Readout.Values(
                         Map.of(dev.apportion.load.Quantity.UTILISATION, amount.doubleValue() / requested.doubleValue()),
                         arrived - Math.max(0, age.toNanos()),
                         taken.toEpochMilli()))
-                .orElseGet(() -> new Readout.Failed("the sample does not say how much %s is used".formatted(resource)));
+                .orElseGet(() -> new Readout.Failed(
+                        Gap.Absent, "the sample does not say how much %s is used".formatted(resource)));
     }
 
     private static Optional<BigDecimal> used(String resource, PodMetrics metrics) {

@@ -65,16 +65,6 @@ public final class PrometheusSource implements Source, AutoCloseable {
         this.servers = Map.copyOf(servers);
     }
 
-    /** It did not answer as it should. */
-    private static final class UnansweredException extends IOException {
-
-        private static final long serialVersionUID = 1;
-
-        UnansweredException(String message) {
-            super(message);
-        }
-    }
-
     /**
      * The pods' samples of one series.
      *
@@ -95,7 +85,7 @@ public final class PrometheusSource implements Source, AutoCloseable {
                 bySeries.put(series, samples(asked, series));
             }
         } catch (IOException e) {
-            Readout failed = new Readout.Failed(words(asked.source(), e));
+            Readout failed = new Readout.Failed(Gap.of(e), words(asked.source(), e));
             targets.forEach(target -> found.accept(target, failed));
             return;
         }
@@ -111,7 +101,8 @@ public final class PrometheusSource implements Source, AutoCloseable {
     private static Readout readout(
             Target target, Method.Prometheus asked, Map<String, Samples> bySeries, long arrived) {
         if (target.uid().isEmpty()) {
-            return new Readout.Failed("no pod stands behind it, and a Prometheus server is asked for pods only");
+            return new Readout.Failed(
+                    Gap.NotAsked, "no pod stands behind it, and a Prometheus server is asked for pods only");
         }
         Map<String, Double> values = new HashMap<>();
         double oldest = Double.POSITIVE_INFINITY;
@@ -128,6 +119,7 @@ public final class PrometheusSource implements Source, AutoCloseable {
         }
         if (values.isEmpty()) {
             return new Readout.Failed(
+                    Gap.Absent,
                     "the Prometheus source \"%s\" has no sample of %s with the labels namespace=\"%s\", pod=\"%s\""
                             .formatted(
                                     asked.source(),
@@ -135,9 +127,12 @@ public final class PrometheusSource implements Source, AutoCloseable {
                                     asked.namespace(),
                                     target.name()));
         }
+        if (target.started().isPresent() && oldest < target.started().get().getEpochSecond()) {
+            return new Readout.Failed(Gap.Outdated, "the sample is older than the pod");
+        }
         double age = now - oldest;
         if (age < -FUTURE_SECONDS) {
-            return new Readout.Failed("the sample is %d s in the future".formatted(Math.round(-age)));
+            return new Readout.Failed(Gap.Future, "the sample is %d s in the future".formatted(Math.round(-age)));
         }
         return new Readout.Values(
                 asked.series().quantities(values),
@@ -150,7 +145,8 @@ public final class PrometheusSource implements Source, AutoCloseable {
         Map<String, Double> times = new HashMap<>();
         double now = byPod(query(asked.source(), "min by (pod) (timestamp(%s))".formatted(selector)), times);
         Map<String, Double> values = new HashMap<>();
-        byPod(query(asked.source(), "sum by (pod) (%s)".formatted(selector)), values);
+        // Of two samples of a pod, one below zero would hide in the sum.
+        byPod(query(asked.source(), "(min by (pod) (%1$s) < 0) or sum by (pod) (%1$s)".formatted(selector)), values);
         return new Samples(values, times, now);
     }
 
@@ -165,21 +161,24 @@ public final class PrometheusSource implements Source, AutoCloseable {
         try {
             data = query(source, query);
         } catch (IOException e) {
-            throw new IOException(words(source, e), e);
+            throw new Gap.UnansweredException(Gap.of(e), words(source, e));
         }
         JsonNode result = data.path("result");
         return switch (data.path("resultType").asText()) {
             case "scalar" -> OptionalDouble.of(number(result));
             case "vector" -> {
                 if (result.size() > 1) {
-                    throw new IOException(
+                    throw new Gap.UnansweredException(
+                            Gap.Malformed,
                             "the query gives %d series, and one is needed; maybe sum them".formatted(result.size()));
                 }
                 yield result.isEmpty()
                         ? OptionalDouble.empty()
                         : OptionalDouble.of(number(result.path(0).path("value")));
             }
-            default -> throw new IOException("the query gives neither a number nor an instant vector");
+            default ->
+                throw new Gap.UnansweredException(
+                        Gap.Malformed, "the query gives neither a number nor an instant vector");
         };
     }
 
@@ -207,7 +206,7 @@ public final class PrometheusSource implements Source, AutoCloseable {
                 try {
                     yield Double.parseDouble(text);
                 } catch (NumberFormatException e) {
-                    throw new UnansweredException("\"%s\" is no number".formatted(shown(text)));
+                    throw new Gap.UnansweredException(Gap.Malformed, "\"%s\" is no number".formatted(shown(text)));
                 }
             }
         };
@@ -216,7 +215,8 @@ public final class PrometheusSource implements Source, AutoCloseable {
     private JsonNode query(String source, String query) throws IOException, InterruptedException {
         PrometheusServer server = servers.get(source);
         if (server == null) {
-            throw new UnansweredException(
+            throw new Gap.UnansweredException(
+                    Gap.NotAsked,
                     "the operator has no source of this name; an administrator adds it by --prometheus-sources");
         }
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(server.url() + "/api/v1/query"))
@@ -232,7 +232,7 @@ public final class PrometheusSource implements Source, AutoCloseable {
             try (InputStream body = new Bounded(response.body(), MOST_OCTETS)) {
                 return data(response.statusCode(), body);
             } catch (IOException e) {
-                throw alarm.hasRung() ? new UnansweredException(alarm.words()) : e;
+                throw alarm.hasRung() ? new Gap.UnansweredException(Gap.Unreachable, alarm.words()) : e;
             }
         } catch (SSLException e) {
             // The file of authorities may have been replaced.
@@ -242,7 +242,7 @@ public final class PrometheusSource implements Source, AutoCloseable {
             if (Thread.currentThread().isInterrupted()) {
                 throw e;
             }
-            throw new UnansweredException("no whole answer within " + TIMEOUT.toSeconds() + " s");
+            throw new Gap.UnansweredException(Gap.Unreachable, "no whole answer within " + TIMEOUT.toSeconds() + " s");
         }
     }
 
@@ -251,12 +251,16 @@ public final class PrometheusSource implements Source, AutoCloseable {
         try {
             answer = json.readTree(body);
         } catch (com.fasterxml.jackson.core.JsonProcessingException e) {
-            throw new UnansweredException("HTTP status %d, and no JSON".formatted(status));
+            throw new Gap.UnansweredException(
+                    status == HttpURLConnection.HTTP_OK ? Gap.Malformed : Gap.Refused,
+                    "HTTP status %d, and no JSON".formatted(status));
         }
         if (status != HttpURLConnection.HTTP_OK
                 || !"success".equals(answer.path("status").asText())) {
-            throw new UnansweredException("HTTP status %d: %s"
-                    .formatted(status, shown(answer.path("error").asText("no words"))));
+            throw new Gap.UnansweredException(
+                    Gap.Refused,
+                    "HTTP status %d: %s"
+                            .formatted(status, shown(answer.path("error").asText("no words"))));
         }
         return answer.path("data");
     }
@@ -282,10 +286,12 @@ public final class PrometheusSource implements Source, AutoCloseable {
         try {
             text = Files.readString(file).strip();
         } catch (IOException e) {
-            throw new UnansweredException("its credentials cannot be read: there is no readable file " + file);
+            throw new Gap.UnansweredException(
+                    Gap.NotAsked, "its credentials cannot be read: there is no readable file " + file);
         }
         if (text.isEmpty() || !text.chars().allMatch(c -> c >= ' ' && c != DELETE)) {
-            throw new UnansweredException("its credentials are empty or have line breaks within: " + file);
+            throw new Gap.UnansweredException(
+                    Gap.NotAsked, "its credentials are empty or have line breaks within: " + file);
         }
         return text;
     }

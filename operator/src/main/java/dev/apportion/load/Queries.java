@@ -28,6 +28,7 @@ public final class Queries implements AutoCloseable {
 
     private final Asker asker;
     private final Consumer<String> listener;
+    private final Consumer<Gap> missing;
     private final Map<String, Rounds> pools = new ConcurrentHashMap<>();
 
     /** Where queries are asked. */
@@ -46,10 +47,12 @@ public final class Queries implements AutoCloseable {
      * Nothing is asked yet.
      *
      * @param listener told the name of a pool when more is known of its rates
+     * @param missing told of each answer that gives no rate
      */
-    public Queries(Asker asker, Consumer<String> listener) {
+    public Queries(Asker asker, Consumer<String> listener, Consumer<Gap> missing) {
         this.asker = asker;
         this.listener = listener;
+        this.missing = missing;
     }
 
     /** Has a pool's queries asked from now on, and no others of it; new ones at once. */
@@ -168,8 +171,11 @@ public final class Queries implements AutoCloseable {
         private void ask(RateQuery query) {
             Rate before = rates.getOrDefault(query, Rate.NEW);
             try {
-                rates.put(query, before.next(asker.number(query.source(), query.text()), System.nanoTime()));
+                OptionalDouble answer = asker.number(query.source(), query.text());
+                Rate.gap(answer).ifPresent(missing);
+                rates.put(query, before.next(answer, System.nanoTime()));
             } catch (IOException e) {
+                missing.accept(Gap.of(e));
                 rates.put(query, before.failed(String.valueOf(e.getMessage())));
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();

@@ -1,6 +1,7 @@
 package dev.apportion.load;
 
 import java.time.Duration;
+import java.util.Optional;
 import java.util.OptionalDouble;
 
 /**
@@ -31,10 +32,14 @@ public record Rate(OptionalDouble last, long takenNanos, String problem) {
         if (answer.isEmpty()) {
             return failed("the query gives nothing");
         }
-        double rate = answer.getAsDouble();
-        return Double.isFinite(rate) && rate >= 0 && rate <= Track.MOST
+        return gap(answer).isEmpty()
                 ? new Rate(answer, nowNanos, "")
-                : failed("the query gives %s, which is no rate".formatted(rate));
+                : failed("the query gives %s, which is no rate".formatted(answer.getAsDouble()));
+    }
+
+    /** Why an answer gives no rate; empty if it does. */
+    static Optional<Gap> gap(OptionalDouble answer) {
+        return answer.isEmpty() ? Optional.of(Gap.Absent) : Track.absurdity(answer.getAsDouble());
     }
 
     Rate failed(String reason) {

@@ -10,4 +10,25 @@ import java.util.OptionalDouble;
  * @param utilisation the use of a resource over what is requested of it; empty when it was not measured
  * @param takenNanos when it held, in nanoseconds of the monotonic clock
  */
-public record Reading(Sample sample, OptionalDouble utilisation, long takenNanos) {}
+public record Reading(Sample sample, OptionalDouble utilisation, long takenNanos) {
+
+    /** The part of one of several that share it evenly. How busy the machine is, is the same for all of them. */
+    public Reading part(int sharers) {
+        return sharers == 1
+                ? this
+                : new Reading(
+                        new Sample(
+                                over(sample.requests(), sharers),
+                                over(sample.inFlight(), sharers),
+                                over(sample.connections(), sharers),
+                                over(sample.users(), sharers),
+                                over(sample.uniqueUsers(), sharers),
+                                sample.loadAverage()),
+                        utilisation,
+                        takenNanos);
+    }
+
+    private static OptionalDouble over(OptionalDouble value, int sharers) {
+        return value.isPresent() ? OptionalDouble.of(value.getAsDouble() / sharers) : value;
+    }
+}

@@ -21,6 +21,10 @@ public sealed interface Readout {
         }
     }
 
-    /** Nothing that counts. */
-    record Failed(String reason) implements Readout {}
+    /**
+     * Nothing that counts.
+     *
+     * @param reason for people
+     */
+    record Failed(Gap gap, String reason) implements Readout {}
 }

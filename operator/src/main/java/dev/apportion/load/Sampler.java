@@ -9,7 +9,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -28,8 +27,18 @@ public final class Sampler implements AutoCloseable {
 
     private final Source source;
     private final Consumer<String> listener;
-    private final BiConsumer<Method, Duration> meter;
+    private final Meter meter;
     private final Map<String, Rounds> pools = new ConcurrentHashMap<>();
+
+    /** Is told how measuring goes. */
+    public interface Meter {
+
+        /** All targets of a pool have been measured once. */
+        void measured(Method method, Duration took);
+
+        /** A sample is missing. */
+        void missing(Gap gap);
+    }
 
     /**
      * What is known of a pool's targets.
@@ -55,9 +64,9 @@ public final class Sampler implements AutoCloseable {
      *
      * @param source where to read
      * @param listener told the name of a pool when more is known of it
-     * @param meter told how long it took to measure a pool once
+     * @param meter told how it went
      */
-    public Sampler(Source source, Consumer<String> listener, BiConsumer<Method, Duration> meter) {
+    public Sampler(Source source, Consumer<String> listener, Meter meter) {
         this.source = source;
         this.listener = listener;
         this.meter = meter;
@@ -146,7 +155,7 @@ public final class Sampler implements AutoCloseable {
                         next = System.nanoTime() + now.interval().toNanos();
                         long begin = System.nanoTime();
                         round(now, now.targets());
-                        meter.accept(now.method(), Duration.ofNanos(System.nanoTime() - begin));
+                        meter.measured(now.method(), Duration.ofNanos(System.nanoTime() - begin));
                         done.incrementAndGet();
                     } else {
                         round(now, fresh(now));
@@ -187,10 +196,13 @@ public final class Sampler implements AutoCloseable {
                     open.remove(target.key());
                     take(target, readout, now);
                 });
-                open.values().forEach(target -> take(target, new Readout.Failed("the source does not have it"), now));
+                open.values()
+                        .forEach(target ->
+                                take(target, new Readout.Failed(Gap.Absent, "the source does not have it"), now));
             } catch (RuntimeException e) {
                 LOG.atWarn().addKeyValue("pool", pool).setCause(e).log("Could not measure");
-                targets.forEach(target -> take(target, new Readout.Failed(String.valueOf(e.getMessage())), now));
+                Readout failed = new Readout.Failed(Gap.Unreachable, String.valueOf(e.getMessage()));
+                targets.forEach(target -> take(target, failed, now));
             } finally {
                 over.countDown();
                 herald.interrupt();
@@ -201,10 +213,11 @@ public final class Sampler implements AutoCloseable {
         }
 
         private void take(Target target, Readout readout, Assignment now) {
-            tracks.compute(
+            Track next = tracks.compute(
                     target.key(),
                     (key, track) -> (track == null ? Track.NEW : track)
                             .next(readout, now.method().series()));
+            next.gaps().forEach(meter::missing);
         }
     }
 }

@@ -82,12 +82,13 @@ public final class Scraper implements Source, AutoCloseable {
 
     private Readout read(Method.Scrape scrape, Target target) {
         return switch (target.place()) {
-            case Target.Place.Nowhere(String reason) -> new Readout.Failed(reason);
+            case Target.Place.Nowhere(String reason) -> new Readout.Failed(Gap.NotAsked, reason);
             case Target.Place.At(InetSocketAddress address) -> {
                 try {
                     yield withinTime(uri(address, scrape.path()), scrape);
                 } catch (URISyntaxException e) {
-                    yield new Readout.Failed("the path \"%s\" cannot stand in a URL".formatted(scrape.path()));
+                    yield new Readout.Failed(
+                            Gap.NotAsked, "the path \"%s\" cannot stand in a URL".formatted(scrape.path()));
                 }
             }
         };
@@ -99,9 +100,9 @@ public final class Scraper implements Source, AutoCloseable {
             try {
                 return ask(uri, scrape);
             } catch (InterruptedException e) {
-                return failed(uri, alarm.words());
+                return failed(Gap.Unreachable, uri, alarm.words());
             } catch (IOException e) {
-                return failed(uri, alarm.hasRung() ? alarm.words() : words(e));
+                return alarm.hasRung() ? failed(Gap.Unreachable, uri, alarm.words()) : failed(Gap.of(e), uri, words(e));
             }
         }
     }
@@ -113,8 +114,8 @@ public final class Scraper implements Source, AutoCloseable {
         return Optional.ofNullable(e.getMessage()).orElse(e.getClass().getSimpleName());
     }
 
-    private static Readout failed(URI uri, String what) {
-        return new Readout.Failed("%s: %s".formatted(uri, what));
+    private static Readout failed(Gap gap, URI uri, String what) {
+        return new Readout.Failed(gap, "%s: %s".formatted(uri, what));
     }
 
     private Readout ask(URI uri, Method.Scrape scrape) throws IOException, InterruptedException {
@@ -127,7 +128,7 @@ public final class Scraper implements Source, AutoCloseable {
         HttpResponse<InputStream> response = client().send(request, HttpResponse.BodyHandlers.ofInputStream());
         try (InputStream body = response.body()) {
             if (response.statusCode() != HttpURLConnection.HTTP_OK) {
-                return failed(uri, "HTTP status " + response.statusCode());
+                return failed(Gap.Refused, uri, "HTTP status " + response.statusCode());
             }
             long arrived = System.nanoTime();
             boolean openMetrics = header(response, "Content-Type").startsWith("application/openmetrics-text");
@@ -135,7 +136,9 @@ public final class Scraper implements Source, AutoCloseable {
                     Exposition.read(text(response, body), scrape.series().wanted(), openMetrics);
             if (read.sums().isEmpty()) {
                 return failed(
-                        uri, "no sample of " + String.join(", ", scrape.series().wanted()));
+                        Gap.Absent,
+                        uri,
+                        "no sample of " + String.join(", ", scrape.series().wanted()));
             }
             return taken(uri, read, header(response, "Date"), arrived, scrape.series());
         }
@@ -147,7 +150,7 @@ public final class Scraper implements Source, AutoCloseable {
         if (read.oldestMillis().isPresent() && now.isPresent()) {
             age = now.getAsLong() - read.oldestMillis().getAsLong();
             if (age < -FUTURE_MILLIS) {
-                return failed(uri, "its samples are %d s in the future".formatted(-age / 1000));
+                return failed(Gap.Future, uri, "its samples are %d s in the future".formatted(-age / 1000));
             }
         }
         return new Readout.Values(
@@ -177,7 +180,9 @@ public final class Scraper implements Source, AutoCloseable {
         return switch (encoding) {
             case "", "identity" -> bounded;
             case "gzip", "x-gzip" -> new Bounded(new GZIPInputStream(bounded), MOST_OCTETS);
-            default -> throw new IOException("the content encoding \"%s\" was not asked for".formatted(encoding));
+            default ->
+                throw new Gap.UnansweredException(
+                        Gap.Malformed, "the content encoding \"%s\" was not asked for".formatted(encoding));
         };
     }
 

@@ -1,6 +1,8 @@
 package dev.apportion.load;
 
 import java.net.InetSocketAddress;
+import java.time.Instant;
+import java.util.Optional;
 
 /**
  * A process whose load is measured.
@@ -8,8 +10,14 @@ import java.net.InetSocketAddress;
  * @param name the name of its pod, or of a fixed endpoint
  * @param uid what tells it from another one of the same name
  * @param place where its own metrics are
+ * @param started when it began to run, so that what was measured before is that of another one; empty if that is not known
  */
-public record Target(String name, String uid, Place place) {
+public record Target(String name, String uid, Place place, Optional<Instant> started) {
+
+    /** One of which it is not known when it began to run. */
+    public Target(String name, String uid, Place place) {
+        this(name, uid, place, Optional.empty());
+    }
 
     /** Where a target's own metrics are. */
     public sealed interface Place {

@@ -20,6 +20,8 @@ import org.jspecify.annotations.Nullable;
  * @param latest the stamp of the last sample, in milliseconds
  * @param flaws what was wrong with the last sample; empty if nothing was
  * @param older the stamp of the last sample that was older than that; {@link #NEVER} if none was since
+ * @param partly whether the last good reading is that of the last sample, whatever else that lacks
+ * @param gaps of what kinds the samples are that were missing at the last readout
  */
 public record Track(
         Readout.@Nullable Values counters,
@@ -27,12 +29,18 @@ public record Track(
         String problem,
         long latest,
         String flaws,
-        long older) {
+        long older,
+        boolean partly,
+        List<Gap> gaps) {
 
     private static final long NEVER = Long.MIN_VALUE;
 
+    public Track {
+        gaps = List.copyOf(gaps);
+    }
+
     /** Nothing was heard of the target yet. */
-    public static final Track NEW = new Track(null, null, "not measured yet", NEVER, "", NEVER);
+    public static final Track NEW = new Track(null, null, "not measured yet", NEVER, "", NEVER, false, List.of());
 
     /** No replica serves, or holds, as much as this; the same number as the greatest that can be declared. */
     static final double MOST = 1e12;
@@ -47,8 +55,12 @@ public record Track(
 
         record Measured(Reading reading) implements Load {}
 
-        /** The last good reading counts on, although a later one failed. */
-        record Held(Reading reading, String reason) implements Load {}
+        /**
+         * The last good reading counts on, although a later one failed.
+         *
+         * @param partly whether it is the last one all the same, and only lacks something
+         */
+        record Held(Reading reading, String reason, boolean partly) implements Load {}
 
         /** There is no reading that counts. */
         record Missing(String reason) implements Load {}
@@ -57,11 +69,11 @@ public record Track(
     /** The history after one more readout. */
     public Track next(Readout readout, Series series) {
         return switch (readout) {
-            case Readout.Failed(String reason) -> with(reason);
+            case Readout.Failed(Gap gap, String reason) -> with(reason, false, List.of(gap));
             // Time goes on, from earlier on: the clock of the source was set back.
             case Readout.Values values
             when values.stampMillis() < latest && older != NEVER && values.stampMillis() > older ->
-                new Track(null, good, problem, NEVER, "", NEVER).next(values, series);
+                new Track(null, good, problem, NEVER, "", NEVER, false, List.of()).next(values, series);
             case Readout.Values values
             when values.stampMillis() < latest ->
                 new Track(
@@ -70,32 +82,37 @@ public record Track(
                         "older than what was read before",
                         latest,
                         flaws,
-                        Math.max(older, values.stampMillis()));
+                        Math.max(older, values.stampMillis()),
+                        false,
+                        List.of(Gap.Outdated));
             // The source has no newer sample.
-            case Readout.Values values when values.stampMillis() == latest -> with(flaws);
+            case Readout.Values values when values.stampMillis() == latest -> with(flaws, partly, List.of());
             case Readout.Values values -> next(values, series);
         };
     }
 
-    private Track with(String reason) {
-        return new Track(counters, good, reason, latest, flaws, older);
+    private Track with(String reason, boolean holds, List<Gap> missing) {
+        return new Track(counters, good, reason, latest, flaws, older, holds, missing);
     }
 
     private Track next(Readout.Values values, Series series) {
         Map<Quantity, Double> quantities = new EnumMap<>(Quantity.class);
         Map<Quantity, Double> totals = new EnumMap<>(Quantity.class);
         List<String> found = new ArrayList<>();
+        List<Gap> missing = new ArrayList<>();
         for (Quantity quantity : Quantity.values()) {
             Double value = values.values().get(quantity);
             if (value == null) {
                 if (series.names().containsKey(quantity)) {
                     found.add("no sample of " + series.names().get(quantity));
+                    missing.add(Gap.Absent);
                 }
                 continue;
             }
-            Optional<String> absurd = absurdity(quantity, value);
+            Optional<Gap> absurd = absurdity(value);
             if (absurd.isPresent()) {
-                found.add(absurd.get());
+                found.add(words(absurd.get(), quantity, value));
+                missing.add(absurd.get());
             } else if (series.isCounter(quantity)) {
                 totals.put(quantity, value);
                 OptionalDouble rate = rate(quantity, value, values);
@@ -120,18 +137,26 @@ public record Track(
                 wrong,
                 values.stampMillis(),
                 wrong,
-                NEVER);
+                NEVER,
+                !quantities.isEmpty(),
+                missing);
     }
 
     /** Why a value cannot be; empty if it can. */
-    private static Optional<String> absurdity(Quantity quantity, double value) {
+    static Optional<Gap> absurdity(double value) {
         if (!Double.isFinite(value)) {
-            return Optional.of("%s is %s".formatted(quantity.field(), value));
+            return Optional.of(Gap.NotFinite);
         }
         if (value < 0) {
-            return Optional.of("%s is negative: %s".formatted(quantity.field(), value));
+            return Optional.of(Gap.Negative);
         }
-        return value > MOST ? Optional.of("%s is absurd: %s".formatted(quantity.field(), value)) : Optional.empty();
+        return value > MOST ? Optional.of(Gap.Absurd) : Optional.empty();
+    }
+
+    private static String words(Gap gap, Quantity quantity, double value) {
+        return gap == Gap.NotFinite
+                ? "%s is %s".formatted(quantity.field(), value)
+                : "%s is %s: %s".formatted(quantity.field(), gap == Gap.Negative ? "negative" : "absurd", value);
     }
 
     /** A counter that fell began anew at zero, so all that it has now is increase. Over a clock that was set there is no rate. */
@@ -164,6 +189,6 @@ public record Track(
             return new Load.Missing("the last measurement is older than %d s%s"
                     .formatted(staleAfter.toSeconds(), problem.isEmpty() ? "" : ": " + problem));
         }
-        return problem.isEmpty() ? new Load.Measured(good) : new Load.Held(good, problem);
+        return problem.isEmpty() ? new Load.Measured(good) : new Load.Held(good, problem, partly);
     }
 }

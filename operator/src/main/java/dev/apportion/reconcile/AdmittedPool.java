@@ -113,11 +113,16 @@ public record AdmittedPool(
         /** Until CoreDNS has read changed files. */
         private static final int RELOAD_SECONDS = 2;
 
-        /** @param longestTtl the longest time for which an answer of the pool is remembered */
-        Duration cooldown(Duration longestTtl) {
+        /**
+         * The least time between two changes that can wait: the second shall rest on what is known since the first is in force.
+         *
+         * @param longestTtl the longest time for which an answer of the pool is remembered
+         * @param sampleAge how old what is known may be
+         */
+        Duration cooldown(Duration longestTtl, Duration sampleAge) {
             return cooldownSeconds.isPresent()
                     ? Duration.ofSeconds(cooldownSeconds.getAsInt())
-                    : inForceAfter(longestTtl);
+                    : inForceAfter(longestTtl).plus(sampleAge);
         }
 
         /** How long it takes until a changed answer is the one that everybody has. */
@@ -194,11 +199,12 @@ public record AdmittedPool(
      * A replica that is listed in the pool.
      *
      * @param capacity requests/s that it bears
+     * @param own whether that is said of itself, and not of all replicas of its site
      * @param drain true when it is to be in no answer
      * @param measured the sample of its load that is listed with it
      */
     public record FixedReplica(
-            String name, List<IPAddress> addresses, double capacity, boolean drain, Sample measured) {}
+            String name, List<IPAddress> addresses, double capacity, boolean own, boolean drain, Sample measured) {}
 
     /** The addresses whose health is asked. */
     public Set<Target> targets() {

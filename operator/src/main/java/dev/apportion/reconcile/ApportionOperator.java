@@ -8,6 +8,8 @@ import dev.apportion.dns.wire.Asker;
 import dev.apportion.dns.wire.Pace;
 import dev.apportion.dns.wire.WeightProbe;
 import dev.apportion.health.HealthChecks;
+import dev.apportion.load.Gap;
+import dev.apportion.load.Method;
 import dev.apportion.load.PodMetricsSource;
 import dev.apportion.load.PrometheusServer;
 import dev.apportion.load.PrometheusSource;
@@ -185,12 +187,18 @@ public final class ApportionOperator implements AutoCloseable {
         this.leadership = new Leadership(leaseClient, terms, clock, new Turns());
         this.checks = new HealthChecks<>(pool -> Signals.raise(signals.pools, List.of(pool)));
         this.prometheus = new PrometheusSource(settings.prometheusSources());
+        for (Gap gap : Gap.values()) {
+            meters.missing(gap.name(), 0);
+        }
         this.loads = new Loads(
                 new Sampler(
                         new Sources(scraper, new PodMetricsSource(client, clock), prometheus),
                         pool -> Signals.raise(signals.pools, List.of(Ref.parse(pool))),
-                        (method, took) -> meters.measured(method.field(), took)),
-                new Queries(prometheus::number, pool -> Signals.raise(signals.pools, List.of(Ref.parse(pool)))),
+                        new LoadMeter()),
+                new Queries(
+                        prometheus::number,
+                        pool -> Signals.raise(signals.pools, List.of(Ref.parse(pool))),
+                        gap -> meters.missing(gap.name(), 1)),
                 settings.scrapeNetworks(),
                 System::nanoTime);
         this.audit = new WatchAudit(client);
@@ -289,6 +297,19 @@ public final class ApportionOperator implements AutoCloseable {
         if (!closing) {
             LOG.atError().addKeyValue("kind", kind).setCause(e).log("A watch has ended for good");
             ended.put(kind, e == null ? "it was stopped" : String.valueOf(e.getMessage()));
+        }
+    }
+
+    private final class LoadMeter implements Sampler.Meter {
+
+        @Override
+        public void measured(Method method, Duration took) {
+            meters.measured(method.field(), took);
+        }
+
+        @Override
+        public void missing(Gap gap) {
+            meters.missing(gap.name(), 1);
         }
     }
 

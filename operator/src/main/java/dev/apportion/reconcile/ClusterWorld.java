@@ -15,6 +15,7 @@ import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
 import io.javaoperatorsdk.operator.api.reconciler.IndexedResourceCache;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.Cache;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -99,6 +100,11 @@ final class ClusterWorld implements World {
                 .get(new ResourceID(pod.name(), pod.namespace()))
                 .filter(World::hasEnded)
                 .isPresent();
+    }
+
+    @Override
+    public Optional<Instant> podStarted(Ref pod) {
+        return present(pods).get(new ResourceID(pod.name(), pod.namespace())).flatMap(World::started);
     }
 
     @Override

@@ -23,7 +23,8 @@ import java.util.stream.Stream;
  * @param estimates what was made of measurements
  * @param measuredSince since when it is measured, in nanoseconds of the monotonic clock; empty if it is not
  * @param changedAt when its answers last changed, in nanoseconds of the monotonic clock; empty if they did not
- * @param inherited whether something was published before this operator planned it
+ * @param inherited of what was published before this operator planned it, the capacities over the declared ones, by the names of
+ *     replicas; empty if nothing was
  */
 record Control(
         Optional<PoolPlan> plan,
@@ -33,7 +34,7 @@ record Control(
         Estimates estimates,
         Optional<Long> measuredSince,
         Optional<Long> changedAt,
-        boolean inherited) {
+        Optional<Map<String, Double>> inherited) {
 
     static final Control NEW = new Control(
             Optional.empty(),
@@ -43,7 +44,7 @@ record Control(
             Estimates.NONE,
             Optional.empty(),
             Optional.empty(),
-            false);
+            Optional.empty());
 
     /** Clocks of different kinds may disagree by less than this. */
     private static final Duration AFTER_COOLING = Duration.ofMillis(20);
@@ -115,9 +116,12 @@ record Control(
         List<Member> members =
                 found.stream().map(member -> warm(member, pool, serving, now)).toList();
         Optional<Long> since = pool.load().isEmpty() ? Optional.empty() : measuredSince.or(() -> Optional.of(now));
+        Optional<Map<String, Double>> legacy = inherited.or(() -> takenOver(seen));
+        boolean settling = legacy.isPresent() && isSettling(since, pool, now);
+        Estimates known = settling ? estimates.inheriting(legacy.orElseThrow()) : estimates;
         Estimates.Judged judged = pool.load().isEmpty()
-                ? estimates.unmeasured(members, seen.demands(), seen.queried())
-                : estimates.next(
+                ? known.unmeasured(members, seen.demands(), seen.queried())
+                : known.next(
                         members,
                         seen.demands(),
                         seen.loads(),
@@ -128,11 +132,6 @@ record Control(
                         AdmittedPool.Behavior.inForceAfter(seen.longestTtl()),
                         pool.load().get().interval(),
                         inForce());
-        boolean takenOver = inherited
-                || (inForce().isEmpty()
-                        && pool.load().isPresent()
-                        && seen.demands().stream().map(Demand::key).anyMatch(seen.published()::containsKey));
-        boolean settling = takenOver && isSettling(since, pool, now);
         PoolPlan next = PoolPlanner.plan(
                 pool,
                 judged.members(),
@@ -153,7 +152,16 @@ record Control(
                 judged.estimates(),
                 since,
                 moved ? Optional.of(now) : changedAt,
-                takenOver);
+                legacy);
+    }
+
+    /** What another operator has published, if it has and nothing is planned yet. */
+    private Optional<Map<String, Double>> takenOver(Seen seen) {
+        return inForce().isEmpty()
+                        && seen.pool().load().isPresent()
+                        && seen.demands().stream().map(Demand::key).anyMatch(seen.published()::containsKey)
+                ? Optional.of(Legacy.factors(seen.pool(), seen.members(), seen.demands(), seen.published()))
+                : Optional.empty();
     }
 
     private static Member warm(Member member, AdmittedPool pool, Newcomers serving, long now) {
@@ -180,7 +188,11 @@ record Control(
     /** How long the last change is too recent yet for another one that can wait. */
     private Duration coolingFor(AdmittedPool pool, Duration longestTtl, long now) {
         Duration left = changedAt
-                .map(at -> pool.behavior().cooldown(longestTtl).minusNanos(now - at))
+                .map(at -> pool.behavior()
+                        .cooldown(
+                                longestTtl,
+                                pool.load().map(AdmittedPool.Load::interval).orElse(Duration.ZERO))
+                        .minusNanos(now - at))
                 .orElse(Duration.ZERO);
         return left.isNegative() ? Duration.ZERO : left;
     }
@@ -188,7 +200,7 @@ record Control(
     /** When the pool is to be looked at again without anything else happening; empty if it need not. */
     Optional<Duration> again(AdmittedPool pool, Duration longestTtl, Duration cycle, long now) {
         Optional<Duration> unfinished = plan.filter(known -> known.course().isUnfinished())
-                .map(known -> inherited && isSettling(measuredSince, pool, now)
+                .map(known -> inherited.isPresent() && isSettling(measuredSince, pool, now)
                         ? SETTLING_STEP
                         : coolingFor(pool, longestTtl, now).plus(AFTER_COOLING));
         Optional<Duration> warming = plan.filter(known -> known.warming() > 0)
@@ -197,7 +209,10 @@ record Control(
         return Stream.of(unfinished, warming, held).flatMap(Optional::stream).min(Duration::compareTo);
     }
 
-    /** What is left when nobody looks any more: what was measured, and who is new, is not known later. */
+    /**
+     * What is left when nobody looks any more: what was measured, and who is new, is not known later. What measurements had taught
+     * is, as that of another operator would be.
+     */
     Control rested() {
         return new Control(
                 plan,
@@ -207,6 +222,6 @@ record Control(
                 Estimates.NONE,
                 Optional.empty(),
                 changedAt,
-                inherited);
+                measuredSince.isPresent() ? Optional.of(estimates.speeds().factors()) : inherited);
     }
 }

@@ -500,7 +500,9 @@ final class DNSZoneReconciler implements Reconciler<DNSZone>, AutoCloseable {
                                         .zone(zone)
                                         .filter(admitted -> admitted.backEnd() instanceof AdmittedZone.CoreDns)
                                         .isPresent()));
-                again = endpointsAgain.or(() -> found);
+                again = Stream.of(found, endpointsAgain)
+                        .flatMap(Optional::stream)
+                        .min(Duration::compareTo);
             }
             again.ifPresentOrElse(
                     this::sweepIn,

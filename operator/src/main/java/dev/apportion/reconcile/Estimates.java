@@ -59,6 +59,8 @@ record Estimates(Map<String, Busy> busy, Speeds speeds, Map<String, Adopted> ado
     /** A change of less than this part changes nothing. */
     static final double DEAD_BAND = 0.05;
 
+    private static final double SEEN_PART = 0.01;
+
     /** Utilisation is counted in hundredths, which makes it as certain as so many requests in flight. */
     private static final double UTILISATION_UNITS = 100;
 
@@ -141,6 +143,11 @@ record Estimates(Map<String, Busy> busy, Speeds speeds, Map<String, Adopted> ado
         return longer.compareTo(HALF_LIFE) < 0 ? longer : HALF_LIFE;
     }
 
+    /** With what is known of the speeds of other replicas from elsewhere. */
+    Estimates inheriting(Map<String, Double> factors) {
+        return factors.isEmpty() ? this : new Estimates(busy, speeds.inheriting(factors), adopted, rates);
+    }
+
     /** The result of one look at measurements. */
     record Judged(Estimates estimates, List<Member> members, List<Demand> demands) {}
 
@@ -167,13 +174,15 @@ record Estimates(Map<String, Busy> busy, Speeds speeds, Map<String, Adopted> ado
         Map<String, Busy> nextBusy = new HashMap<>();
         Map<String, Total> totals = new TreeMap<>();
         Map<String, Member.Load> from = new HashMap<>();
+        Map<String, Integer> behind = behind(members);
         for (Member member : members) {
             if (!member.isReady()) {
                 continue;
             }
             Total total = new Total();
             for (Member.Server process : member.processes()) {
-                total.add(process, loads.apply(process), busy, nextBusy, halfLife);
+                int replicas = behind.getOrDefault(Loads.key(process), 1);
+                total.add(process, part(loads.apply(process), replicas), busy, nextBusy, halfLife);
             }
             from.put(member.name(), total.load(counted.apply(member)));
             if (total.measured > 0) {
@@ -205,6 +214,26 @@ record Estimates(Map<String, Busy> busy, Speeds speeds, Map<String, Adopted> ado
                 demands.stream().map(demand -> withRate(demand, nextRates)).toList());
     }
 
+    /** Behind how many ready replicas each process is: more than one where the selectors of Services overlap. */
+    private static Map<String, Integer> behind(List<Member> members) {
+        Map<String, Integer> behind = new HashMap<>();
+        members.stream()
+                .filter(Member::isReady)
+                .flatMap(member -> member.processes().stream())
+                .forEach(process -> behind.merge(Loads.key(process), 1, Integer::sum));
+        return behind;
+    }
+
+    /** What a process does for one of so many replicas; all of it for each would be more than there is. */
+    private static Track.Load part(Track.Load load, int replicas) {
+        return switch (load) {
+            case Track.Load.Measured(Reading reading) -> new Track.Load.Measured(reading.part(replicas));
+            case Track.Load.Held(Reading reading, String reason, boolean partly) ->
+                new Track.Load.Held(reading.part(replicas), reason, partly);
+            case Track.Load.Missing missing -> missing;
+        };
+    }
+
     /** Judges where replicas are not measured: the rates that queries gave are all that is known. */
     Judged unmeasured(List<Member> members, List<Demand> demands, Map<String, OptionalDouble> queried) {
         Map<String, Double> next = fromQueries(queried);
@@ -221,7 +250,8 @@ record Estimates(Map<String, Busy> busy, Speeds speeds, Map<String, Adopted> ado
 
     private static Member hot(Member member, Member.Load load, Sample sample) {
         return member.measured(
-                        new Member.Load.Hot(load instanceof Member.Load.Held(String reason) ? reason : ""),
+                        new Member.Load.Hot(
+                                load instanceof Member.Load.Held(String reason, boolean partly) ? reason : ""),
                         sample,
                         member.declared())
                 .because(ALL_HOT);
@@ -258,6 +288,7 @@ record Estimates(Map<String, Busy> busy, Speeds speeds, Map<String, Adopted> ado
         private final List<Busy> means = new ArrayList<>();
         private final List<String> problems = new ArrayList<>();
         private int measured;
+        private int renewed;
         private int all;
 
         void add(
@@ -268,10 +299,14 @@ record Estimates(Map<String, Busy> busy, Speeds speeds, Map<String, Adopted> ado
                 Duration halfLife) {
             all++;
             switch (load) {
-                case Track.Load.Measured(Reading reading) -> add(process, reading, before, next, halfLife);
-                case Track.Load.Held(Reading reading, String reason) -> {
+                case Track.Load.Measured(Reading reading) -> {
+                    add(process, reading, before, next, halfLife);
+                    renewed++;
+                }
+                case Track.Load.Held(Reading reading, String reason, boolean partly) -> {
                     add(process, reading, before, next, halfLife);
                     problems.add(reason);
+                    renewed += partly ? 1 : 0;
                 }
                 case Track.Load.Missing(String reason) -> problems.add(reason);
             }
@@ -297,7 +332,7 @@ record Estimates(Map<String, Busy> busy, Speeds speeds, Map<String, Adopted> ado
             if (measured == 0) {
                 return new Member.Load.Missing(reason, counted);
             }
-            return problems.isEmpty() ? new Member.Load.Measured() : new Member.Load.Held(reason);
+            return problems.isEmpty() ? new Member.Load.Measured() : new Member.Load.Held(reason, renewed > 0);
         }
 
         /** The sum over the processes; those that are silent count as the mean of the others. */
@@ -343,7 +378,8 @@ record Estimates(Map<String, Busy> busy, Speeds speeds, Map<String, Adopted> ado
                     sum(reading -> reading.sample().users()),
                     sum(reading -> reading.sample().uniqueUsers()),
                     mean(readings.values().stream()
-                            .map(reading -> reading.sample().loadAverage())));
+                            .map(reading -> reading.sample().loadAverage())),
+                    mean(readings.values().stream().map(Reading::utilisation)));
         }
     }
 
@@ -379,7 +415,8 @@ record Estimates(Map<String, Busy> busy, Speeds speeds, Map<String, Adopted> ado
                 steady(last.connections(), sample.connections()),
                 steady(last.users(), sample.users()),
                 steady(last.uniqueUsers(), sample.uniqueUsers()),
-                steady(last.loadAverage(), sample.loadAverage()));
+                steady(last.loadAverage(), sample.loadAverage()),
+                steadyPart(last.utilisation(), sample.utilisation()));
         double capacity = rounded(member.declared() * speed.factor());
         return new Adopted(
                 steady,
@@ -397,6 +434,16 @@ record Estimates(Map<String, Busy> busy, Speeds speeds, Map<String, Adopted> ado
         return last.isPresent() && now.isPresent() && within(last.getAsDouble(), now.getAsDouble())
                 ? last
                 : now.isPresent() ? OptionalDouble.of(rounded(now.getAsDouble())) : now;
+    }
+
+    /** Hundredths, which are as fine as anybody wants to see them. */
+    private static OptionalDouble steadyPart(OptionalDouble last, OptionalDouble now) {
+        return last.isPresent()
+                        && now.isPresent()
+                        && Math.abs(now.getAsDouble() - last.getAsDouble())
+                                <= Math.max(SEEN_PART, DEAD_BAND * last.getAsDouble())
+                ? last
+                : now.isPresent() ? OptionalDouble.of(Math.round(now.getAsDouble() / SEEN_PART) * SEEN_PART) : now;
     }
 
     private static boolean within(double last, double now) {

@@ -79,7 +79,7 @@ final class Findings {
                         reason = reason.isEmpty() ? why : reason;
                     }
                 }
-                case Member.Load.Held(String why) -> {
+                case Member.Load.Held(String why, boolean partly) -> {
                     held.add(member.name());
                     reason = reason.isEmpty() ? why : reason;
                 }

@@ -155,7 +155,7 @@ final class Loads implements AutoCloseable {
             case AdmittedPool.From.PodMetrics metrics -> podOnly(process);
             case AdmittedPool.From.Prometheus prometheus -> podOnly(process);
         };
-        return new Target(process.name(), process.uid(), place);
+        return new Target(process.name(), process.uid(), place, process.started());
     }
 
     private static Target.Place podOnly(Member.Server process) {

@@ -2,9 +2,11 @@ package dev.apportion.reconcile;
 
 import dev.apportion.allocation.Sample;
 import inet.ipaddr.IPAddress;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * A replica of a pool as it was found.
@@ -81,11 +83,18 @@ public record Member(
      * @param uid the pod's uid; empty where it is no pod
      * @param address where it is
      * @param ports the numbers of its ports by their names
+     * @param started when it began to run; empty if that is not known
      */
-    public record Server(String name, String uid, IPAddress address, Map<String, Integer> ports) {
+    public record Server(
+            String name, String uid, IPAddress address, Map<String, Integer> ports, Optional<Instant> started) {
 
         public Server {
             ports = Map.copyOf(ports);
+        }
+
+        /** One of which it is not known when it began to run. */
+        public Server(String name, String uid, IPAddress address, Map<String, Integer> ports) {
+            this(name, uid, address, ports, Optional.empty());
         }
 
         boolean isPod() {
@@ -101,8 +110,12 @@ public record Member(
 
         record Measured() implements Load {}
 
-        /** An earlier measurement counts on, although a later one failed. */
-        record Held(String reason) implements Load {}
+        /**
+         * An earlier measurement counts on, although a later one failed.
+         *
+         * @param partly whether something was measured last all the same
+         */
+        record Held(String reason, boolean partly) implements Load {}
 
         /**
          * Measured, but every replica of the pool has all that it bears, so that capacity decides alone.

@@ -14,6 +14,7 @@ import io.fabric8.kubernetes.api.model.discovery.v1.Endpoint;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointConditions;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointPort;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -36,6 +37,8 @@ public final class Members {
     static final String DRAIN_ANNOTATION = "apportion.dev/drain";
 
     private static final int PERCENT = 100;
+
+    private static final String SITE_CAPACITY = "capacity of the site";
 
     private Members() {}
 
@@ -82,7 +85,7 @@ public final class Members {
     private static Member fixed(
             AdmittedPool.Site site, AdmittedPool.FixedReplica replica, Optional<HealthCheck> check, World world) {
         List<IPAddress> serving = new ArrayList<>();
-        List<String> because = new ArrayList<>(List.of("capacity declared"));
+        List<String> because = new ArrayList<>(List.of(replica.own() ? "capacity declared" : SITE_CAPACITY));
         for (IPAddress address : replica.addresses()) {
             Optional<String> problem =
                     check.flatMap(how -> problem(world.health(new Target(address.toInetAddress(), how))));
@@ -131,6 +134,8 @@ public final class Members {
 
         /** Empty where the slices do not say. */
         String uid = "";
+
+        Optional<Instant> started = Optional.empty();
 
         @Nullable
         String node;
@@ -192,7 +197,7 @@ public final class Members {
         return addresses.stream()
                 .sorted()
                 .limit(1)
-                .map(address -> new Member.Server(name, sighting.uid, address, sighting.ports))
+                .map(address -> new Member.Server(name, sighting.uid, address, sighting.ports, sighting.started))
                 .toList();
     }
 
@@ -279,7 +284,7 @@ public final class Members {
                 sighting.pod == null ? Map.of() : world.podAnnotations(new Ref(namespace, sighting.pod));
         String declared = annotations.get(CAPACITY_ANNOTATION);
         if (declared == null) {
-            because.add("capacity of the site");
+            because.add(SITE_CAPACITY);
         } else {
             OptionalDouble read = positive(declared);
             capacity = read.orElse(capacity);
@@ -300,6 +305,7 @@ public final class Members {
         if (ended) {
             because.add("the pod has ended");
         }
+        sighting.started = Optional.ofNullable(sighting.pod).flatMap(pod -> world.podStarted(new Ref(namespace, pod)));
         List<IPAddress> serving = ended ? List.of() : List.copyOf(sighting.serving);
         Member.State state =
                 serving.isEmpty() ? Member.State.NotReady : drain ? Member.State.Draining : Member.State.Ready;

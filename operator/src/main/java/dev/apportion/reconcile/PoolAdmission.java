@@ -145,7 +145,12 @@ final class PoolAdmission {
                     ? site.capacity().value()
                     : endpoint.capacity().value();
             replicas.add(new AdmittedPool.FixedReplica(
-                    endpoint.name(), addresses, capacity, endpoint.drain(), sample(endpoint.measured())));
+                    endpoint.name(),
+                    addresses,
+                    capacity,
+                    endpoint.capacity() != null,
+                    endpoint.drain(),
+                    sample(endpoint.measured())));
         }
         return new Parsed.Value<>(new AdmittedPool.Source.Fixed(
                 replicas, Optional.ofNullable(site.healthCheck()).map(PoolAdmission::check)));

@@ -66,7 +66,8 @@ final class ReplicaPoolReconciler implements Reconciler<ReplicaPool> {
                                 Pod.class,
                                 context.getClient().getKubernetesSerialization(),
                                 "metadata.annotations",
-                                "status.phase"))
+                                "status.phase",
+                                "status.startTime"))
                         .withSecondaryToPrimaryMapper(pod -> poolsIn(pod, found -> true))
                         .withOnAddFilter(pod -> !declarations(pod).isEmpty() || World.hasEnded(pod))
                         .withOnUpdateFilter(

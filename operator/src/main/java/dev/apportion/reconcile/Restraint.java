@@ -7,13 +7,16 @@ import java.util.Map;
 
 /**
  * Less than a policy means to give to some replicas: a new one has only a part of its share until it is warm, and one of whose
- * load nothing is known, while that of others is, gains nothing. The others of the same stream have the rest, in proportion to
+ * load nothing new is known, while that of others is, gains nothing: others that become busier make nobody idle. The others of the same stream have the rest, in proportion to
  * their shares, so that no answer becomes longer. Where there are no others, nothing is held back. Pure.
  */
 final class Restraint {
 
     /** Shares are computed; what differs by less is equal. */
     private static final double EQUAL = 1e-9;
+
+    /** Of a stream, the part on replicas that were measured last from which on the others gain nothing. */
+    private static final double MOST = 0.5;
 
     private Restraint() {}
 
@@ -27,13 +30,19 @@ final class Restraint {
     static List<Piece> of(List<Piece> intended, List<Member> ready, Map<String, Double> inForce) {
         boolean known = ready.stream().anyMatch(Restraint::isMeasured);
         double[] shares = new double[intended.size()];
-        double[] caps = new double[intended.size()];
         double sum = 0;
+        double renewed = 0;
         for (int i = 0; i < shares.length; i++) {
             Member member = ready.get(intended.get(i).replica());
             shares[i] = intended.get(i).share() * member.warmth();
             sum += shares[i];
-            caps[i] = known && !inForce.isEmpty() ? cap(member, inForce) : Double.POSITIVE_INFINITY;
+            renewed += isRenewed(member) ? shares[i] : 0;
+        }
+        double[] caps = new double[intended.size()];
+        for (int i = 0; i < shares.length; i++) {
+            caps[i] = known && !inForce.isEmpty()
+                    ? cap(ready.get(intended.get(i).replica()), renewed >= MOST * sum, inForce)
+                    : Double.POSITIVE_INFINITY;
         }
         if (sum <= 0) {
             return intended;
@@ -54,12 +63,24 @@ final class Restraint {
         };
     }
 
-    private static double cap(Member member, Map<String, Double> inForce) {
-        if (!(member.load() instanceof Member.Load.Missing(String reason, boolean counted))) {
-            return Double.POSITIVE_INFINITY;
-        }
+    /** Whether something was measured last. */
+    private static boolean isRenewed(Member member) {
+        return switch (member.load()) {
+            case Member.Load.Held(String reason, boolean partly) -> partly;
+            case Member.Load.Missing nothing -> false;
+            case Member.Load.Measured anew -> true;
+            case Member.Load.Hot all -> true;
+            case Member.Load.Declared nothing -> true;
+        };
+    }
+
+    /** @param mostAreKnown whether there are enough others to take what those do not gain of whom a measurement is held */
+    private static double cap(Member member, boolean mostAreKnown, Map<String, Double> inForce) {
         double now = inForce.getOrDefault(member.name(), 0.0);
-        return now <= 0 && counted ? Double.POSITIVE_INFINITY : now;
+        if (member.load() instanceof Member.Load.Missing(String reason, boolean counted)) {
+            return now <= 0 && counted ? Double.POSITIVE_INFINITY : now;
+        }
+        return isRenewed(member) || !mostAreKnown ? Double.POSITIVE_INFINITY : now;
     }
 
     /** Brings shares below their caps; false if nobody could take the rest. */

@@ -20,7 +20,7 @@ import java.util.function.ToDoubleFunction;
  * <p>A replica's mean requests in flight are its rate times the time that a request takes (Little's law), so a replica that has
  * more of them for its rate than the others of its pool is slower than it was declared: one of more capacity serves more
  * requests at once, but none of them slower. The use of a resource goes with the rate over the capacity. The declared capacity is
- * the prior: it counts as much as {@value #PRIOR} requests that were seen in flight. Only proportions are learned: the
+ * the prior, or what another operator had learned: it counts as much as {@value #PRIOR} requests that were seen in flight. Only proportions are learned: the
  * capacities add up to what was declared.
  *
  * <p>The time that a request takes depends on the traffic that follows from all this, the more so the longer the queues, and
@@ -85,15 +85,16 @@ record Speeds(Map<String, Trial> trials, Map<String, Speed> known) {
      * What is known of a replica.
      *
      * @param factor its capacity over the declared one
+     * @param prior what that is taken for as long as hardly anything was measured: 1, unless it was learned before
      * @param direction of the last step: 1, -1, or 0 before the first
      * @param gain the part of the way that it went
      * @param turned whether the direction has ever changed
      * @param from measurements count from here on, in nanoseconds of the monotonic clock
      * @param because what the last step was taken by; empty before the first
      */
-    record Speed(double factor, int direction, double gain, boolean turned, long from, String because) {
+    record Speed(double factor, double prior, int direction, double gain, boolean turned, long from, String because) {
 
-        static final Speed DECLARED = new Speed(1, 0, BOLD, false, Long.MIN_VALUE, "");
+        static final Speed DECLARED = new Speed(1, 1, 0, BOLD, false, Long.MIN_VALUE, "");
 
         /** @param way the logarithm of what it is off */
         Speed step(double way, String evidence) {
@@ -101,7 +102,7 @@ record Speeds(Map<String, Trial> trials, Map<String, Speed> known) {
             boolean turns = direction != 0 && next != direction;
             double part = direction == 0 ? BOLD : Math.clamp(gain * (turns ? 0.5 : GROWTH), CAUTIOUS, BOLD);
             double change = Math.exp(Math.clamp(part * way, -LONGEST_STEP, LONGEST_STEP));
-            return new Speed(factor * change, next, part, turned || turns, from, evidence);
+            return new Speed(factor * change, prior, next, part, turned || turns, from, evidence);
         }
 
         /** A first step goes a part of the way on purpose, so for the next one that way it takes half the certainty. */
@@ -110,11 +111,11 @@ record Speeds(Map<String, Trial> trials, Map<String, Speed> known) {
         }
 
         Speed from(long other) {
-            return new Speed(factor, direction, gain, turned, other, because);
+            return new Speed(factor, prior, direction, gain, turned, other, because);
         }
 
         Speed times(double scale) {
-            return new Speed(factor * scale, direction, gain, turned, from, because);
+            return new Speed(factor * scale, prior, direction, gain, turned, from, because);
         }
     }
 
@@ -153,9 +154,11 @@ record Speeds(Map<String, Trial> trials, Map<String, Speed> known) {
             return inFlight / expected();
         }
 
-        double factor(double typicalTime) {
+        /** @param prior over that of a typical replica */
+        double factor(double typicalTime, double prior) {
             double usual = typicalTime * expected();
-            return Math.clamp((usual * weight + PRIOR) / (inFlight * weight + PRIOR), 1 / MOST_FACTOR, MOST_FACTOR);
+            return Math.clamp(
+                    (usual * weight + PRIOR * prior) / (inFlight * weight + PRIOR), 1 / MOST_FACTOR, MOST_FACTOR);
         }
 
         /** The standard error of the logarithm: counts are Poisson's, or worse. */
@@ -172,6 +175,24 @@ record Speeds(Map<String, Trial> trials, Map<String, Speed> known) {
     /** What is known of a replica; the declaration where nothing is. */
     Speed of(String name) {
         return known.getOrDefault(name, Speed.DECLARED);
+    }
+
+    /**
+     * With what is known of others from elsewhere: factors over what is declared, by the names of replicas. It rests on more than a
+     * few measurements, so they are looked at for as long as those who have turned.
+     */
+    Speeds inheriting(Map<String, Double> factors) {
+        Map<String, Speed> all = new HashMap<>(known);
+        factors.forEach((name, factor) -> all.putIfAbsent(
+                name, new Speed(factor, factor, 0, BOLD, true, Long.MIN_VALUE, "what was published before")));
+        return new Speeds(trials, all);
+    }
+
+    /** What is known of replicas: their capacities over the declared ones, by their names. */
+    Map<String, Double> factors() {
+        Map<String, Double> factors = new HashMap<>();
+        known.forEach((name, speed) -> factors.put(name, speed.factor()));
+        return factors;
     }
 
     /**
@@ -287,19 +308,24 @@ record Speeds(Map<String, Trial> trials, Map<String, Speed> known) {
         }
         double typical =
                 median(sure.stream().mapToDouble(Evidence::time).sorted().toArray());
-        double usual = median(sure.stream()
-                .mapToDouble(evidence -> of(evidence.replica().name()).factor())
-                .sorted()
-                .toArray());
+        double usual = median(sure, Speed::factor);
+        double usualPrior = median(sure, Speed::prior);
         for (Evidence evidence : sure) {
             String name = evidence.replica().name();
-            double way = Math.log(evidence.factor(typical) * usual / of(name).factor());
+            double way = Math.log(evidence.factor(typical, of(name).prior() / usualPrior) * usual / of(name).factor());
             if (evidence.weight() >= needed.applyAsDouble(evidence)
                     && Math.abs(way) > Math.max(DEAD_BAND, of(name).goesOn(way) * certainty * evidence.error())) {
                 steps.put(name, of(name).step(way, evidence.words()));
             }
         }
         return steps;
+    }
+
+    private double median(List<Evidence> measured, ToDoubleFunction<Speed> of) {
+        return median(measured.stream()
+                .mapToDouble(evidence -> of.applyAsDouble(of(evidence.replica().name())))
+                .sorted()
+                .toArray());
     }
 
     private static double median(double[] sorted) {

@@ -216,12 +216,14 @@ final class Statuses {
         quantities.put("%s distinct", sample.uniqueUsers());
         quantities.put("load average %s", sample.loadAverage());
         List<String> texts = new ArrayList<>();
+        sample.utilisation()
+                .ifPresent(part -> texts.add("%d%% of what it requests".formatted(Math.round(PERCENT * part))));
         quantities.forEach((text, quantity) -> quantity.ifPresent(value -> texts.add(text.formatted(decimal(value)))));
         String values = String.join(", ", texts);
         return switch (member.load()) {
             case Member.Load.Declared fixed -> texts.isEmpty() ? null : values + FIXED;
             case Member.Load.Measured now -> texts.isEmpty() ? null : values;
-            case Member.Load.Held(String reason) -> values + HELD + reason;
+            case Member.Load.Held(String reason, boolean partly) -> values + HELD + reason;
             case Member.Load.Hot(String reason) -> reason.isEmpty() ? values : values + HELD + reason;
             case Member.Load.Missing(String reason, boolean counted) -> NOTHING + reason;
         };

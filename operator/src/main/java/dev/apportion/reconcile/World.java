@@ -9,8 +9,11 @@ import dev.apportion.health.Target;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodStatus;
 import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
+import java.time.DateTimeException;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -40,6 +43,20 @@ public interface World {
 
     /** Says whether a pod has run to its end, well or not: whatever an EndpointSlice still says, it serves nothing any more. */
     boolean podHasEnded(Ref pod);
+
+    /** When a pod began to run; empty when that is not known. */
+    Optional<Instant> podStarted(Ref pod);
+
+    /** When a pod says that it began to run. */
+    static Optional<Instant> started(Pod pod) {
+        try {
+            return Optional.ofNullable(pod.getStatus())
+                    .map(PodStatus::getStartTime)
+                    .map(Instant::parse);
+        } catch (DateTimeException e) {
+            return Optional.empty();
+        }
+    }
 
     /** Says whether a pod's phase is one that it never leaves. */
     static boolean hasEnded(Pod pod) {

@@ -86,6 +86,7 @@ public final class Meters implements AutoCloseable {
     private static final String VERIFY_LAG = "apportion.verify.lag";
     private static final String EVENTS = "apportion.events";
     private static final String LOAD_ROUND = "apportion.load.round";
+    private static final String LOAD_MISSING = "apportion.load.missing";
 
     private static final Duration[] BUCKETS = {
         Duration.ofMillis(25),
@@ -204,6 +205,20 @@ public final class Meters implements AutoCloseable {
                 .tags("source", source)
                 .register(registry)
                 .record(took);
+    }
+
+    /**
+     * Samples of load are missing.
+     *
+     * @param reason one of few
+     * @param samples how many more; none, to have the series from the beginning
+     */
+    public void missing(String reason, int samples) {
+        Counter.builder(LOAD_MISSING)
+                .description("Samples of load, and rates from queries, that are missing, by reason")
+                .tags("reason", reason)
+                .register(registry)
+                .increment(samples);
     }
 
     /** An Event was sent for a resource. */

@@ -45,6 +45,12 @@ class ExpositionTest {
         assertThat(read.oldestMillis()).isEmpty();
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"a{x=\"1\"} -3\na{x=\"2\"} 10\n", "a{x=\"1\"} 10\na{x=\"2\"} -3\na{x=\"3\"} 5\n"})
+    void whatIsBelowZeroDoesNotHideBehindOthers(String text) throws IOException {
+        assertThat(read(text, false, "a").sums()).isEqualTo(Map.of("a", -3.0));
+    }
+
     @Test
     void theOldestTimestampCountsInTheUnitOfTheFormat() throws IOException {
         assertThat(read("a 1 1700000000500\na{x=\"y\"} 1 1700000000400\n", false, "a")
@@ -109,16 +115,18 @@ class ExpositionTest {
             throws IOException {
         StringBuilder text = new StringBuilder();
         long sum = 0;
+        long least = 0;
         for (int i = 0; i < Math.min(labels.size(), values.size()); i++) {
             String escaped =
                     labels.get(i).replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n");
             text.append("a{l=\"%s\"} %d\n".formatted(escaped, values.get(i)));
             sum += values.get(i);
+            least = Math.min(least, values.get(i));
         }
 
         double read = read(text.toString(), false, "a").sums().getOrDefault("a", 0.0);
 
-        assertThat(read).isCloseTo((double) sum, within(1.0));
+        assertThat(read).isCloseTo((double) (least < 0 ? least : sum), within(1.0));
     }
 
     @Provide

@@ -19,7 +19,7 @@ import java.util.function.BiConsumer;
 
 /**
  * What it costs to scrape 1000 processes every ten seconds, one of which never answers: a program that prints the processor time,
- * the heap, and how long the others take. The processes are one HTTP server on 1000 loopback addresses, in another JVM.
+ * the heap, and how long the others take, over as many rounds as its argument says. The processes are one HTTP server on 1000 loopback addresses, in another JVM.
  */
 final class LoadBenchmark {
 
@@ -29,13 +29,22 @@ final class LoadBenchmark {
     private static final int ROUNDS = 6;
     private static final double MEBIBYTE = 1 << 20;
 
+    private static final Sampler.Meter NO_METER = new Sampler.Meter() {
+        @Override
+        public void measured(Method method, Duration took) {}
+
+        @Override
+        public void missing(Gap gap) {}
+    };
+
     private LoadBenchmark() {}
 
     public static void main(String[] arguments) throws IOException, InterruptedException {
-        if (arguments.length > 0) {
+        if (arguments.length > 0 && arguments[0].equals("serve")) {
             serve();
             return;
         }
+        int rounds = arguments.length > 0 ? Integer.parseInt(arguments[0]) : ROUNDS;
         Process server = new ProcessBuilder(
                         System.getProperty("java.home") + "/bin/java",
                         "-cp",
@@ -46,7 +55,7 @@ final class LoadBenchmark {
                 .start();
         try (var lines = server.inputReader(StandardCharsets.UTF_8);
                 ServerSocket mute = new ServerSocket(0, 1, InetAddress.getByName("127.0.200.1"))) {
-            measure(Integer.parseInt(lines.readLine()), (InetSocketAddress) mute.getLocalSocketAddress());
+            measure(Integer.parseInt(lines.readLine()), (InetSocketAddress) mute.getLocalSocketAddress(), rounds);
         } finally {
             server.destroy();
         }
@@ -74,7 +83,7 @@ final class LoadBenchmark {
         System.out.println(server.getAddress().getPort());
     }
 
-    private static void measure(int port, InetSocketAddress mute) throws IOException, InterruptedException {
+    private static void measure(int port, InetSocketAddress mute, int rounds) throws IOException, InterruptedException {
         List<Target> targets = new ArrayList<>();
         targets.add(new Target("mute", "uid-mute", new Target.Place.At(mute)));
         for (int i = 1; i < TARGETS; i++) {
@@ -87,7 +96,7 @@ final class LoadBenchmark {
                         Quantity.REQUESTS, "http_requests_total", Quantity.IN_FLIGHT, "http_requests_in_flight")));
         Slowest slowest = new Slowest();
         try (Scraper scraper = new Scraper();
-                Sampler sampler = new Sampler(slowest.around(scraper), pool -> {}, (asked, took) -> {})) {
+                Sampler sampler = new Sampler(slowest.around(scraper), pool -> {}, NO_METER)) {
             sampler.follow("web/shop", new Assignment(method, INTERVAL, targets));
             // The first round loads classes and opens connections.
             await(sampler, 2);
@@ -95,7 +104,7 @@ final class LoadBenchmark {
             long processor = system.getProcessCpuTime();
             long start = System.nanoTime();
             slowest.forget();
-            await(sampler, 2 + ROUNDS);
+            await(sampler, 2 + rounds);
             double seconds = (System.nanoTime() - start) / (double) TimeUnit.SECONDS.toNanos(1);
             double used = (system.getProcessCpuTime() - processor) / (double) TimeUnit.SECONDS.toNanos(1);
             long good = sampler.standing("web/shop").tracks().values().stream()

@@ -142,17 +142,17 @@ class PodMetricsSourceTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "cpu    | uid-0 | 2026-03-01T10:00:00Z | the sample is older than the pod",
-                "cpu    | uid-0 | 2026-03-01T13:00:00Z | the sample is 3570 s in the future",
-                "cpu    | uid-0 | then                 | the sample has no time",
-                "cpu    | uid-1 | 2026-03-01T12:00:10Z | the pod is not there any more",
-                "memory | uid-0 | 2026-03-01T12:00:10Z | a container of the pod requests no memory, so there is nothing"
-                        + " that its use is a part of"
+                "cpu    | uid-0 | 2026-03-01T10:00:00Z | Outdated  | the sample is older than the pod",
+                "cpu    | uid-0 | 2026-03-01T13:00:00Z | Future    | the sample is 3570 s in the future",
+                "cpu    | uid-0 | then                 | Malformed | the sample has no time",
+                "cpu    | uid-1 | 2026-03-01T12:00:10Z | Absent    | the pod is not there any more",
+                "memory | uid-0 | 2026-03-01T12:00:10Z | NoRequest | a container of the pod requests no memory, so"
+                        + " there is nothing that its use is a part of"
             })
-    void whatDoesNotCountIsSaid(String resource, String uid, String timestamp, String reason) {
+    void whatDoesNotCountIsSaid(String resource, String uid, String timestamp, Gap gap, String reason) {
         metrics("200m", timestamp);
 
-        assertThat(read(source(), resource, uid)).isEqualTo(new Readout.Failed(reason));
+        assertThat(read(source(), resource, uid)).isEqualTo(new Readout.Failed(gap, reason));
     }
 
     /** A clock that is off by some seconds. */
@@ -235,23 +235,24 @@ class PodMetricsSourceTest {
                 "{\"kind\": \"PodMetricsList\", \"apiVersion\": \"metrics.k8s.io/v1beta1\", \"items\": []}");
 
         assertThat(read(source(), "cpu", "uid-0"))
-                .isEqualTo(new Readout.Failed("the metrics API has no sample of the pod yet"));
+                .isEqualTo(new Readout.Failed(Gap.Absent, "the metrics API has no sample of the pod yet"));
     }
 
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
             value = {
-                "403 | the operator needs the rule {apiGroups: [metrics.k8s.io], resources: [pods], verbs: [list]}",
-                "404 | maybe metrics-server is not installed in this cluster",
-                "503 | maybe metrics-server is not ready"
+                "403 | Refused | the operator needs the rule {apiGroups: [metrics.k8s.io], resources: [pods], verbs:"
+                        + " [list]}",
+                "404 | Absent  | maybe metrics-server is not installed in this cluster",
+                "503 | Refused | maybe metrics-server is not ready"
             })
-    void aRefusalSaysWhatIsNeeded(int code, String words) {
+    void aRefusalSaysWhatIsNeeded(int code, Gap gap, String words) {
         status = code;
 
-        assertThat(read(source(), "cpu", "uid-0"))
-                .isInstanceOfSatisfying(
-                        Readout.Failed.class,
-                        failed -> assertThat(failed.reason()).contains(words));
+        assertThat(read(source(), "cpu", "uid-0")).isInstanceOfSatisfying(Readout.Failed.class, failed -> {
+            assertThat(failed.gap()).isEqualTo(gap);
+            assertThat(failed.reason()).contains(words);
+        });
     }
 }

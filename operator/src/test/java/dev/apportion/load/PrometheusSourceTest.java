@@ -15,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -209,22 +210,24 @@ class PrometheusSourceTest {
             delimiter = '|',
             quoteCharacter = '`',
             value = {
-                "401 | no        | HTTP status 401, and no JSON",
-                "400 | {\"status\":\"error\",\"error\":\"parse error\"} | HTTP status 400: parse error",
+                "401 | no        | Refused | HTTP status 401, and no JSON",
+                "400 | {\"status\":\"error\",\"error\":\"parse error\"} | Refused | HTTP status 400: parse error",
                 "200 |"
                     + " {\"status\":\"success\",\"data\":{\"resultType\":\"vector\",\"result\":[{\"value\":[1,\"1\"]},{\"value\":[1,\"2\"]}]}}"
-                    + " | the query gives 2 series, and one is needed; maybe sum them",
-                "200 | {\"status\":\"success\",\"data\":{\"resultType\":\"matrix\",\"result\":[]}} | the query gives"
-                        + " neither a number nor an instant vector",
-                "200 | {\"status\":\"success\",\"data\":{\"resultType\":\"scalar\",\"result\":[1,\"x\"]}} | \"x\" is"
-                        + " no number"
+                    + " | Malformed | the query gives 2 series, and one is needed; maybe sum them",
+                "200 | {\"status\":\"success\",\"data\":{\"resultType\":\"matrix\",\"result\":[]}} | Malformed | the"
+                        + " query gives neither a number nor an instant vector",
+                "200 | {\"status\":\"success\",\"data\":{\"resultType\":\"scalar\",\"result\":[1,\"x\"]}} | Malformed"
+                        + " | \"x\" is no number"
             })
-    void whatIsNoRateIsSaid(int code, String body, String words) throws Exception {
+    void whatIsNoRateIsSaid(int code, String body, Gap gap, String words) throws Exception {
         status = code;
         answer = body;
         try (PrometheusSource source = source(plain(), Optional.empty(), new Credentials.None())) {
             assertThatThrownBy(() -> source.number("default", "up"))
-                    .isInstanceOf(IOException.class)
+                    .isInstanceOfSatisfying(
+                            IOException.class,
+                            failure -> assertThat(Gap.of(failure)).isEqualTo(gap))
                     .hasMessageContaining(words);
         }
     }
@@ -258,7 +261,35 @@ class PrometheusSourceTest {
         }
 
         assertThat(found.get("a"))
-                .isEqualTo(new Readout.Failed("the Prometheus source \"default\" has no sample of r_total with the"
-                        + " labels namespace=\"web\", pod=\"a\""));
+                .isEqualTo(new Readout.Failed(
+                        Gap.Absent,
+                        "the Prometheus source \"default\" has no sample of r_total with the"
+                                + " labels namespace=\"web\", pod=\"a\""));
+    }
+
+    /** What Prometheus still has of another pod of the same name. */
+    @ParameterizedTest
+    @CsvSource({"1000, Outdated", "1001, Outdated", "1002, ", "1010, "})
+    void aSampleOfAnEarlierPodIsThatOfAnother(long sampled, Gap gap) throws Exception {
+        answer = ("{\"status\":\"success\",\"data\":{\"resultType\":\"vector\",\"result\":"
+                        + "[{\"metric\":{\"pod\":\"a\"},\"value\":[1010,\"%d\"]}]}}")
+                .formatted(sampled);
+        Map<String, Readout> found = new HashMap<>();
+        try (PrometheusSource source = source(plain(), Optional.empty(), new Credentials.None())) {
+            source.read(
+                    new Method.Prometheus("default", "web", new Series(Map.of(Quantity.CONNECTIONS, "active"))),
+                    List.of(new Target(
+                            "a",
+                            "uid-2",
+                            new Target.Place.Nowhere("by name"),
+                            Optional.of(Instant.ofEpochSecond(1002)))),
+                    (target, readout) -> found.put(target.name(), readout));
+        }
+
+        if (gap == null) {
+            assertThat(found.get("a")).isInstanceOf(Readout.Values.class);
+        } else {
+            assertThat(found.get("a")).isEqualTo(new Readout.Failed(gap, "the sample is older than the pod"));
+        }
     }
 }

@@ -6,8 +6,10 @@ import static org.awaitility.Awaitility.await;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.OptionalDouble;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -23,8 +25,9 @@ class QueriesTest {
     private final ConcurrentMap<String, Double> answers = new ConcurrentHashMap<>();
     private final AtomicInteger asked = new AtomicInteger();
     private final AtomicInteger told = new AtomicInteger();
+    private final Queue<Gap> missing = new ConcurrentLinkedQueue<>();
     private final CountDownLatch never = new CountDownLatch(1);
-    private final Queries queries = new Queries(this::answer, pool -> told.incrementAndGet());
+    private final Queries queries = new Queries(this::answer, pool -> told.incrementAndGet(), missing::add);
 
     private OptionalDouble answer(String source, String query) throws IOException, InterruptedException {
         asked.incrementAndGet();
@@ -55,8 +58,13 @@ class QueriesTest {
         answers.put("a", 4.0);
         await().until(() -> rate(A).equals(new Rate.Standing.Known(4)));
         assertThat(told).hasPositiveValue();
+        assertThat(missing).isEmpty();
         answers.clear();
         await().until(() -> rate(A).equals(new Rate.Standing.Held(4, "no such server")));
+        assertThat(missing).containsOnly(Gap.Unreachable);
+        missing.clear();
+        answers.put("a", -1.0);
+        await().until(() -> missing.contains(Gap.Negative));
 
         queries.forget("web/shop");
         int before = asked.get();

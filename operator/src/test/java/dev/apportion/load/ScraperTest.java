@@ -97,14 +97,14 @@ class ScraperTest {
 
     private String failure() throws InterruptedException {
         return switch (read()) {
-            case Readout.Failed(String reason) -> reason;
+            case Readout.Failed(Gap gap, String reason) -> reason;
             case Readout.Values values -> values.toString();
         };
     }
 
     private static Map<Quantity, Double> values(Readout readout) {
         return switch (readout) {
-            case Readout.Failed(String reason) -> throw new AssertionError(reason);
+            case Readout.Failed(Gap gap, String reason) -> throw new AssertionError(reason);
             case Readout.Values values -> values.values();
         };
     }
@@ -162,7 +162,7 @@ class ScraperTest {
         Readout read = read();
         long age = System.nanoTime()
                 - switch (read) {
-                    case Readout.Failed(String reason) -> throw new AssertionError(reason);
+                    case Readout.Failed(Gap gap, String reason) -> throw new AssertionError(reason);
                     case Readout.Values values -> values.takenNanos();
                 };
 
@@ -251,7 +251,8 @@ class ScraperTest {
                 List.of(target()),
                 (target, readout) -> found.put(target.name(), readout));
 
-        assertThat(found).containsValue(new Readout.Failed("the path \"/a[1]%zz\" cannot stand in a URL"));
+        assertThat(found)
+                .containsValue(new Readout.Failed(Gap.NotAsked, "the path \"/a[1]%zz\" cannot stand in a URL"));
     }
 
     /** One that accepts and never answers, one that refuses, and one without an address hold nobody up. */
@@ -288,7 +289,7 @@ class ScraperTest {
                     .isInstanceOfSatisfying(
                             Readout.Failed.class,
                             failed -> assertThat(failed.reason()).contains("no connection"));
-            assertThat(found.get("nowhere")).isEqualTo(new Readout.Failed("it has no port"));
+            assertThat(found.get("nowhere")).isEqualTo(new Readout.Failed(Gap.NotAsked, "it has no port"));
             for (int i = 0; i < 100; i++) {
                 assertThat(found.get("t" + i)).isInstanceOf(Readout.Values.class);
                 assertThat(Duration.ofNanos(times.getOrDefault("t" + i, Long.MAX_VALUE)))

@@ -37,7 +37,7 @@ class TrackTest {
     private static double requests(Load load) {
         return switch (load) {
             case Load.Measured(Reading reading) -> reading.sample().requests().orElse(-1);
-            case Load.Held(Reading reading, String reason) ->
+            case Load.Held(Reading reading, String reason, boolean partly) ->
                 reading.sample().requests().orElse(-1);
             case Load.Missing(String reason) -> -1;
         };
@@ -65,7 +65,7 @@ class TrackTest {
     void aRateIsOverTheTimeBetweenItsSamplesWhateverFailedMeanwhile() {
         Track track = Track.NEW
                 .next(values(Quantity.REQUESTS, 0, 0), COUNTER)
-                .next(new Readout.Failed("no connection"), COUNTER)
+                .next(new Readout.Failed(Gap.Unreachable, "no connection"), COUNTER)
                 .next(values(Quantity.REQUESTS, 300, 30), COUNTER);
 
         assertThat(at(track, 30)).isInstanceOf(Load.Measured.class);
@@ -85,18 +85,20 @@ class TrackTest {
 
     @ParameterizedTest
     @CsvSource({
-        "NaN,      inFlight is NaN",
-        "Infinity, inFlight is Infinity",
-        "-0.513,   inFlight is negative: -0.513",
-        "1e13,     inFlight is absurd: 1.0E13"
+        "NaN,       NotFinite, inFlight is NaN",
+        "Infinity,  NotFinite, inFlight is Infinity",
+        "-Infinity, NotFinite, inFlight is -Infinity",
+        "-0.513,    Negative,  inFlight is negative: -0.513",
+        "1e13,      Absurd,    inFlight is absurd: 1.0E13"
     })
-    void whatCannotBeIsMissingWithItsReason(double value, String reason) {
+    void whatCannotBeIsMissingWithItsReason(double value, Gap gap, String reason) {
         assertThat(at(Track.NEW.next(values(Quantity.IN_FLIGHT, value, 0), GAUGE), 0))
                 .isEqualTo(new Load.Missing(reason));
 
         Track held = Track.NEW
                 .next(values(Quantity.IN_FLIGHT, 3, 0), GAUGE)
                 .next(values(Quantity.IN_FLIGHT, value, 10), GAUGE);
+        assertThat(held.gaps()).containsExactly(gap);
         assertThat(at(held, 10)).isInstanceOfSatisfying(Load.Held.class, load -> {
             assertThat(load.reason()).isEqualTo(reason);
             assertThat(load.reading().sample().inFlight()).hasValue(3);
@@ -107,7 +109,7 @@ class TrackTest {
     void theLastGoodReadingHoldsUntilItIsStale() {
         Track track = Track.NEW
                 .next(values(Quantity.IN_FLIGHT, 3, 0), GAUGE)
-                .next(new Readout.Failed("no connection"), GAUGE);
+                .next(new Readout.Failed(Gap.Unreachable, "no connection"), GAUGE);
 
         assertThat(at(track, 59)).isInstanceOf(Load.Held.class);
         assertThat(at(track, 61)).isEqualTo(new Load.Missing("the last measurement is older than 60 s: no connection"));
@@ -162,6 +164,7 @@ class TrackTest {
     void aSampleThatIsOlderThanTheLastChangesNothing() {
         Track track = Track.NEW.next(values(Quantity.IN_FLIGHT, 3, 10), GAUGE);
 
+        assertThat(track.next(values(Quantity.IN_FLIGHT, 9, 5), GAUGE).gaps()).containsExactly(Gap.Outdated);
         assertThat(at(track.next(values(Quantity.IN_FLIGHT, 9, 5), GAUGE), 11))
                 .isInstanceOfSatisfying(
                         Load.Held.class,

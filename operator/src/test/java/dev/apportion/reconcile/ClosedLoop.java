@@ -4,6 +4,7 @@ import dev.apportion.load.Quantity;
 import dev.apportion.load.Readout;
 import dev.apportion.load.Series;
 import dev.apportion.load.Track;
+import dev.apportion.records.Answer;
 import dev.apportion.records.Answers;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -45,6 +46,7 @@ final class ClosedLoop {
     private final int[] at = new int[RESOLVERS];
     private final PriorityQueue<Expiry> expiries = new PriorityQueue<>();
     private int published;
+    private Map<String, List<Answer>> found = Map.of();
     private Control control = Control.NEW;
     private Map<String, Double> served = Map.of();
     private final List<Pending> pending = new ArrayList<>();
@@ -54,6 +56,9 @@ final class ClosedLoop {
 
     /** Requests/s of all resolvers together. */
     double rate;
+
+    /** What the clocks of the replicas are off, in seconds. */
+    double clockOff;
 
     /** The standard deviation of the logarithm of what every gauge is off. */
     double noise;
@@ -86,7 +91,7 @@ final class ClosedLoop {
                     new Readout.Values(
                             Map.of(Quantity.REQUESTS, completed, Quantity.IN_FLIGHT, gauge),
                             nanos(),
-                            Math.round(time * 1000)),
+                            Math.round((time + clockOff) * 1000)),
                     series());
         }
     }
@@ -152,6 +157,20 @@ final class ClosedLoop {
         return added;
     }
 
+    /** The operator ends, and another one begins: it knows what is published, and nothing else. */
+    void restart() {
+        found = Map.of(demand().key(), answers());
+        control = Control.NEW;
+        replicas.forEach(replica -> replica.track = Track.NEW);
+        look();
+    }
+
+    private List<Answer> answers() {
+        return control.plan().orElseThrow().streams().getFirst().answers().stream()
+                .map(row -> new Answer(row.address(), row.replica(), row.weight()))
+                .toList();
+    }
+
     /** Lets some time go by, in seconds. */
     void run(double seconds) {
         double end = time + seconds;
@@ -214,7 +233,7 @@ final class ClosedLoop {
                 members,
                 List.of(demand()),
                 longest,
-                Map.of(),
+                found,
                 false,
                 process -> tracks.getOrDefault(process.name(), Track.NEW)
                         .at(nanos(), pool.load().orElseThrow().staleAfter()),

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.apportion.allocation.KSplittable;
 import dev.apportion.allocation.Policy;
+import dev.apportion.allocation.RoundRobin;
 import dev.apportion.allocation.Sample;
 import dev.apportion.allocation.Tolerance;
 import dev.apportion.load.Quantity;
@@ -194,6 +195,114 @@ class ControlTest {
         PoolPlan cool = control.plan().orElseThrow();
         assertThat(Findings.allocated(cool).reason()).isEqualTo("Allocated");
         assertThat(given(cool).get("b")).isLessThan(0.36);
+    }
+
+    /** Has learned that one of two is slow; returns when it looked last. */
+    private long learn() {
+        long second = 0;
+        for (; second < 600; second += 10) {
+            lookAtTwo(80, second);
+        }
+        assertThat(given(control.plan().orElseThrow()).get("b")).isLessThan(0.36);
+        return second;
+    }
+
+    /** Another operator begins: it knows what is published, and nothing that was measured. */
+    private void restart() {
+        PoolPlan plan = control.plan().orElseThrow();
+        plan.streams()
+                .forEach(stream -> published.put(
+                        stream.demand().key(),
+                        stream.answers().stream()
+                                .map(row -> new Answer(row.address(), row.replica(), row.weight()))
+                                .toList()));
+        control = Control.NEW;
+        loads.clear();
+    }
+
+    @Test
+    void aRestartKeepsTheAnswersAndWhatWasLearned() {
+        long second = learn();
+        Map<String, List<PoolPlan.Row>> before = control.plan().orElseThrow().answers();
+        restart();
+        // Nothing is measured yet, then little is.
+        assertThat(look(measuredPool(), members("a", "b"), ONE, second).answers())
+                .isEqualTo(before);
+        for (long end = second + 60; second < end; second += 10) {
+            lookAtTwo(80, second);
+            assertThat(control.plan().orElseThrow().answers()).isEqualTo(before);
+        }
+        assertThat(control.plan()
+                        .orElseThrow()
+                        .replicas()
+                        .getLast()
+                        .member()
+                        .because()
+                        .getLast())
+                .contains("of 100 declared, from what was published before");
+        for (long end = second + 1800; second < end; second += 10) {
+            lookAtTwo(80, second);
+            assertThat(given(control.plan().orElseThrow()).get("b")).isBetween(0.2, 0.36);
+        }
+        // And it learns on: they are alike again.
+        for (long end = second + 3600; second < end; second += 10) {
+            measured("a", 80, 8, second);
+            measured("b", 80, 8, second);
+            look(measuredPool(), members("a", "b"), ONE, second);
+        }
+        assertThat(given(control.plan().orElseThrow()).get("b")).isBetween(0.45, 0.55);
+    }
+
+    @Test
+    void aReplicaThatIsDeadLeavesAtOnceAfterARestartToo() {
+        long second = learn();
+        restart();
+        look(measuredPool(), members("a", "b"), ONE, second);
+        List<Member> left = new ArrayList<>(members("a"));
+        left.add(new Member("b", "main", 100, 1, Sample.NONE, List.of(), Member.State.NotReady, List.of()));
+
+        assertThat(given(look(measuredPool(), left, ONE, second + 5))).containsOnlyKeys("a");
+    }
+
+    /** As where the lease could not be renewed for a while. */
+    @Test
+    void whoRestsKeepsWhatItHasLearned() {
+        long second = learn();
+        Map<String, List<PoolPlan.Row>> before = control.plan().orElseThrow().answers();
+        control = control.rested();
+        loads.clear();
+        assertThat(look(measuredPool(), members("a", "b"), ONE, second).answers())
+                .isEqualTo(before);
+        for (long end = second + 1800; second < end; second += 10) {
+            lookAtTwo(80, second);
+            assertThat(given(control.plan().orElseThrow()).get("b")).isBetween(0.2, 0.36);
+        }
+    }
+
+    /** Shares of a policy that does not make them of capacities tell nothing of these. */
+    @Test
+    void whatDoesNotTellOfSpeedIsNotTakenForIt() {
+        Map<String, List<Answer>> shares = Map.of(
+                ONE.getFirst().key(),
+                List.of(
+                        new Answer(EstimatesTest.address("10.0.0.97"), "a", 192),
+                        new Answer(EstimatesTest.address("10.0.0.98"), "b", 64)));
+        List<Member> members = members("a", "b");
+
+        assertThat(Legacy.factors(measuredPool(), members, ONE, shares)).isEqualTo(Map.of("a", 1.5, "b", 0.5));
+        assertThat(Legacy.factors(
+                        pool(new RoundRobin(), AdmittedPool.Behavior.DEFAULT.tolerance(), true), members, ONE, shares))
+                .isEmpty();
+        assertThat(Legacy.factors(EstimatesTest.pool(), members, ONE, shares))
+                .as("requests in flight are not measured")
+                .isEmpty();
+        List<Demand> two = List.of(ONE.getFirst(), EstimatesTest.demand("other", 1, false));
+        Map<String, List<Answer>> parts = new HashMap<>(shares);
+        parts.put(two.getLast().key(), List.of(new Answer(EstimatesTest.address("10.0.0.97"), "a", 256)));
+        assertThat(Legacy.factors(measuredPool(), members, two, parts))
+                .as("a stream that may not use all")
+                .isEmpty();
+        assertThat(Legacy.factors(measuredPool(), members, ONE, Map.of())).isEmpty();
     }
 
     @Test

@@ -352,8 +352,11 @@ class CourseTest {
     @Test
     void theCooldownIsTheLongestTtlAndAReloadOrWhatIsDeclared() {
         AdmittedPool.Behavior usual = POOL.behavior();
-        assertThat(usual.cooldown(Duration.ofSeconds(15))).isEqualTo(Duration.ofSeconds(17));
-        assertThat(new AdmittedPool.Behavior(usual.tolerance(), OptionalInt.of(5)).cooldown(Duration.ofSeconds(15)))
+        assertThat(usual.cooldown(Duration.ofSeconds(15), Duration.ZERO)).isEqualTo(Duration.ofSeconds(17));
+        assertThat(usual.cooldown(Duration.ofSeconds(15), Duration.ofSeconds(10)))
+                .isEqualTo(Duration.ofSeconds(27));
+        assertThat(new AdmittedPool.Behavior(usual.tolerance(), OptionalInt.of(5))
+                        .cooldown(Duration.ofSeconds(15), Duration.ofSeconds(10)))
                 .isEqualTo(Duration.ofSeconds(5));
         Setting setting = Setting.of(
                 Setting.ZONE,

@@ -220,7 +220,7 @@ class EstimatesTest {
     private static Reading reading(double inFlight, int seconds) {
         return switch (measured(1, inFlight, seconds)) {
             case Track.Load.Measured(Reading reading) -> reading;
-            case Track.Load.Held(Reading reading, String reason) -> reading;
+            case Track.Load.Held(Reading reading, String reason, boolean partly) -> reading;
             case Track.Load.Missing missing -> throw new AssertionError(missing);
         };
     }

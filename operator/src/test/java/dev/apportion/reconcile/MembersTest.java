@@ -201,10 +201,10 @@ class MembersTest {
                 .containsExactly(Member.State.NotReady, Member.State.Ready, Member.State.Draining, Member.State.Ready);
         assertThat(members.get(0).addresses()).isEmpty();
         assertThat(members.get(0).because())
-                .containsExactly("capacity declared", "fails its health check: 192.0.2.1:80: Connection refused");
+                .containsExactly("capacity of the site", "fails its health check: 192.0.2.1:80: Connection refused");
         assertThat(members.get(1).addresses())
                 .extracting(IPAddress::toCanonicalString)
                 .containsExactly("2001:db8::2");
-        assertThat(members.get(1).because()).containsExactly("capacity declared", "not checked yet");
+        assertThat(members.get(1).because()).containsExactly("capacity of the site", "not checked yet");
     }
 }

@@ -50,6 +50,24 @@ class RestraintTest {
         assertThat(given.get("b")).isCloseTo(0.4, within(1e-9));
     }
 
+    /** What others have become says nothing of one of which an earlier measurement is held. */
+    @Test
+    void aHeldReplicaGainsNothingEitherAsLongAsMostAreMeasured() {
+        Member held = replica("c", new Member.Load.Held("no connection", false));
+        Map<String, Double> now = Map.of("a", 0.45, "b", 0.45, "c", 0.1);
+        List<Member> one = List.of(replica("a", MEASURED), replica("b", MEASURED), held);
+        List<Member> partly = List.of(
+                replica("a", MEASURED),
+                replica("b", MEASURED),
+                replica("c", new Member.Load.Held("no sample of sessions", true)));
+        List<Member> two =
+                List.of(replica("a", MEASURED), replica("b", new Member.Load.Held("no connection", false)), held);
+
+        assertThat(shares(Restraint.of(equal(3), one, now), one).get("c")).isEqualTo(0.1);
+        assertThat(Restraint.of(equal(3), partly, now)).isEqualTo(equal(3));
+        assertThat(Restraint.of(equal(3), two, now)).isEqualTo(equal(3));
+    }
+
     @Test
     void aSilentReplicaMayLose() {
         List<Member> ready = List.of(replica("a", MEASURED), replica("b", SILENT));

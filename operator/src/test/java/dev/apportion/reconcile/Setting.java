@@ -17,6 +17,7 @@ import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -235,6 +236,11 @@ final class Setting implements World {
         return Optional.ofNullable(pods.get(pod))
                 .map(found -> found.getMetadata().getAnnotations())
                 .orElse(Map.of());
+    }
+
+    @Override
+    public Optional<Instant> podStarted(Ref pod) {
+        return Optional.ofNullable(pods.get(pod)).flatMap(World::started);
     }
 
     @Override

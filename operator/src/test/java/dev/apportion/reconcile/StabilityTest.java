@@ -7,6 +7,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
@@ -164,6 +165,49 @@ class StabilityTest {
                     .as("TTL %d s", ttl)
                     .isBetween(0.5 * (1 - NEAR), 0.5 * (1 + NEAR));
         }
+    }
+
+    /** What was learned is in what is published, so another operator keeps it, and goes on from there. */
+    @ParameterizedTest
+    @CsvSource({"2, 0.7", "3, 0.6", "10, 0.6"})
+    void anotherOperatorForgetsNothing(int count, double most) {
+        for (int ttl : new int[] {5, 60}) {
+            ClosedLoop loop = new ClosedLoop(ttl, count, 0.6 * count * ClosedLoop.CAPACITY, 4);
+            loop.replicas().getFirst().speed = 0.5;
+            loop.run(1800);
+            Map<String, Double> before = loop.shares();
+            String where = "%d replicas, TTL %d s, before %s".formatted(count, ttl, before);
+            loop.restart();
+            loop.run(50);
+            assertThat(loop.shares()).as(where).isEqualTo(before);
+            double from = ratio(loop);
+            double to = from;
+            int published = loop.published();
+            for (int look = 0; look < HOUR / LOOK; look++) {
+                loop.run(LOOK);
+                from = Math.min(from, ratio(loop));
+                to = Math.max(to, ratio(loop));
+            }
+            System.out.printf(
+                    Locale.ROOT,
+                    "a restart, %2d replicas, TTL %2d s: the slow one had %.2f of the others', and has %.2f to %.2f in"
+                            + " the hour after it; %d changes%n",
+                    count,
+                    ttl,
+                    before.getOrDefault("r00", 0.0) / (1 - before.getOrDefault("r00", 0.0)) * (count - 1),
+                    from,
+                    to,
+                    loop.published() - published);
+            // Equal shares would be 1.
+            assertThat(to).as(where).isLessThan(most);
+            assertThat(from).as(where).isGreaterThan(0.2);
+        }
+    }
+
+    /** The share of the first replica over the mean of the others. */
+    private static double ratio(ClosedLoop loop) {
+        double share = loop.shares().getOrDefault("r00", 0.0);
+        return share / ((1 - share) / (loop.replicas().size() - 1));
     }
 
     /** The same beginnings give the same course. */

@@ -128,9 +128,9 @@ class StatusesTest {
         assertThat(status.rows())
                 .extracting(ReplicaPoolStatus.Row::because)
                 .containsExactly(
-                        "capacity declared; rating 1090: 5 users, 3 distinct, load average 2.5",
-                        "capacity declared; rating 10000: silent, users and load average not measured",
-                        "capacity declared");
+                        "capacity of the site; rating 1090: 5 users, 3 distinct, load average 2.5",
+                        "capacity of the site; rating 10000: silent, users and load average not measured",
+                        "capacity of the site");
         assertThat(status.replicas()).isEqualTo(new ReplicaPoolStatus.Replicas(3, 2, 0, 1, 1));
         assertThat(status.conditions())
                 .filteredOn(condition -> condition.getType().equals("LoadAvailable"))

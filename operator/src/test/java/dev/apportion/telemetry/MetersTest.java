@@ -69,6 +69,9 @@ class MetersTest {
             meters.publishedAfter(Duration.ofMillis(120));
             meters.verifiedAfter(Duration.ofMillis(320));
             meters.event("Warning");
+            meters.measured("scrape", Duration.ofMillis(40));
+            meters.missing("Negative", 0);
+            meters.missing("Absent", 3);
             assertThat(meters.scrape(Map::of))
                     .contains("apportion_reconcile_seconds_count{controller=\"dnszones\",outcome=\"success\"} 1")
                     .contains("apportion_plan_changes_total 1.0")
@@ -79,6 +82,9 @@ class MetersTest {
                     .contains("apportion_publish_lag_seconds_bucket{le=\"0.25\"} 1")
                     .contains("apportion_verify_lag_seconds_bucket{le=\"0.25\"} 0")
                     .contains("apportion_events_total{type=\"Warning\"} 1.0")
+                    .contains("apportion_load_round_seconds_count{source=\"scrape\"} 1")
+                    .contains("apportion_load_missing_total{reason=\"Negative\"} 0.0")
+                    .contains("apportion_load_missing_total{reason=\"Absent\"} 3.0")
                     .contains("jvm_memory_used_bytes");
         }
     }
