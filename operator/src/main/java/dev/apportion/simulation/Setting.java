@@ -1,6 +1,8 @@
 package dev.apportion.simulation;
 
 import java.util.List;
+import java.util.stream.DoubleStream;
+import java.util.stream.IntStream;
 
 /**
  * All that one run needs but its seed.
@@ -71,5 +73,25 @@ public record Setting(
                 / servers.stream()
                         .mapToDouble(server -> server.capacity(size.mean()))
                         .sum();
+    }
+
+    /** The servers that are there. */
+    int[] present(double time) {
+        return IntStream.range(0, servers.size())
+                .filter(i -> servers.get(i)
+                        .absence()
+                        .map(absence -> !absence.covers(time))
+                        .orElse(true))
+                .toArray();
+    }
+
+    /** When the next server comes or goes, and it is known, so many seconds later. */
+    double nextChange(double time, double detect) {
+        return servers.stream()
+                .flatMap(server -> server.absence().stream())
+                .flatMapToDouble(absence -> DoubleStream.of(absence.from() + detect, absence.to() + detect))
+                .filter(change -> change > time)
+                .min()
+                .orElse(Double.POSITIVE_INFINITY);
     }
 }

@@ -253,7 +253,7 @@ final class SiteQueues {
 
     private Outcome outcome() {
         EnumMap<Metric, Double> values = new EnumMap<>(Metric.class);
-        Replication.Measured.delays(tally, values);
+        Measured.delays(tally, values);
         values.put(Metric.REMOTE, served == 0 ? Double.NaN : (double) servedRemotely / served);
         values.put(Metric.WAITED, served == 0 ? Double.NaN : (double) waitedLonger / served);
         double service = setting.size().mean() / setting.servers().getFirst().speed();
