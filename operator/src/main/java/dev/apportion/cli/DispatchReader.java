@@ -112,7 +112,8 @@ final class DispatchReader {
                 new Tolerance(
                         percent(dns.actAbovePercent(), 10, path + "actAbovePercent"),
                         percent(dns.repairToPercent(), 2, path + "repairToPercent"),
-                        1));
+                        1),
+                dns.order() == null ? Dispatch.Order.DRAWN : dns.order().order);
     }
 
     /** The policy as a ReplicaPool has it, with the same bounds. */

@@ -10,6 +10,8 @@ import com.fasterxml.jackson.databind.exc.UnrecognizedPropertyException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.apportion.cli.ScenarioSpec.ReplaySpec;
+import dev.apportion.simulation.ArrivalLog;
 import dev.apportion.simulation.Claim;
 import dev.apportion.simulation.Metric;
 import dev.apportion.simulation.Point;
@@ -21,6 +23,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -68,6 +71,7 @@ final class Scenarios {
     private final String file;
     private final String text;
     private final JsonNode tree;
+    private final Map<ReplaySpec, ArrivalLog> logs = new HashMap<>();
 
     /** What is no part of the setting. */
     private record Head(
@@ -286,11 +290,24 @@ final class Scenarios {
         return points;
     }
 
+    /** A log is read once, whatever the sweep varies. */
+    private ArrivalLog log(ReplaySpec spec) throws ScenarioException {
+        String name = String.valueOf(spec.file());
+        ReplaySpec file = new ReplaySpec(
+                name, spec.format(), spec.time(), spec.client(), spec.prefixLength(), spec.prefixLength6(), null);
+        ArrivalLog known = logs.get(file);
+        if (known == null) {
+            known = ArrivalLogReader.read(Path.of(this.file).resolveSibling(name), file);
+            logs.put(file, known);
+        }
+        return known;
+    }
+
     private Setting setting(ObjectNode at, List<Dimension> dimensions, Map<String, String> labels)
             throws ScenarioException {
         ScenarioSpec spec = value(at, ScenarioSpec.class, "");
         try {
-            return SettingReader.read(spec);
+            return SettingReader.read(spec, this::log);
         } catch (SettingReader.Refused e) {
             String path = e.path();
             for (Dimension dimension : dimensions) {

@@ -12,16 +12,20 @@ import static dev.apportion.cli.Bounds.within;
 import dev.apportion.cli.ScenarioSpec.LawSpec;
 import dev.apportion.cli.ScenarioSpec.NetworkSpec;
 import dev.apportion.cli.ScenarioSpec.ParetoSpec;
+import dev.apportion.cli.ScenarioSpec.ReplaySpec;
 import dev.apportion.cli.ScenarioSpec.ResolversSpec;
+import dev.apportion.simulation.ArrivalLog;
 import dev.apportion.simulation.Law;
 import dev.apportion.simulation.Population;
 import dev.apportion.simulation.Resolvers;
+import dev.apportion.simulation.Rhythm;
 import dev.apportion.simulation.Server;
 import dev.apportion.simulation.Setting;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -31,9 +35,12 @@ import java.util.stream.Stream;
 final class SettingReader {
 
     private static final int MOST_RESOLVERS = 10_000_000;
+    private static final int IPV4_BITS = 32;
+    private static final int IPV6_BITS = 128;
     private static final double WARM_UP = 0.1;
 
     private final ScenarioSpec spec;
+    private final Logs logs;
 
     /** Why it is no setting. */
     static final class Refused extends Exception {
@@ -56,16 +63,35 @@ final class SettingReader {
         }
     }
 
-    private SettingReader(ScenarioSpec spec) {
+    /** Where logs are taken from. */
+    @FunctionalInterface
+    interface Logs {
+
+        /** Reads a log, whose file is given. */
+        ArrivalLog read(ReplaySpec spec) throws Refused, ScenarioException;
+    }
+
+    private SettingReader(ScenarioSpec spec, Logs logs) {
         this.spec = spec;
+        this.logs = logs;
     }
 
-    static Setting read(ScenarioSpec spec) throws Refused {
-        return new SettingReader(spec).setting();
+    /**
+     * Reads a setting.
+     *
+     * @param logs read those that it replays
+     * @throws ScenarioException if such a log cannot be read
+     */
+    static Setting read(ScenarioSpec spec, Logs logs) throws Refused, ScenarioException {
+        return new SettingReader(spec, logs).setting();
     }
 
-    private Setting setting() throws Refused {
-        double seconds = above(required(spec.seconds(), "seconds"), "seconds", 0, MOST_SECONDS);
+    private Setting setting() throws Refused, ScenarioException {
+        Optional<Rhythm.Replay> replay =
+                spec.replay() == null ? Optional.empty() : Optional.of(replay(spec.replay(), logs));
+        double seconds = spec.seconds() == null && replay.isPresent()
+                ? replay.get().log().seconds() / replay.get().speedup()
+                : above(required(spec.seconds(), "seconds"), "seconds", 0, MOST_SECONDS);
         double warmUp = spec.warmUpSeconds() == null
                 ? WARM_UP * seconds
                 : within(spec.warmUpSeconds(), "warmUpSeconds", 0, seconds);
@@ -76,7 +102,9 @@ final class SettingReader {
         List<Server> servers = ServerReader.read(spec.servers());
         NetworkSpec network = spec.network() == null ? new NetworkSpec(null, null) : spec.network();
         Set<String> sites = servers.stream().map(Server::site).collect(Collectors.toSet());
-        List<Population> populations = new TrafficReader(spec).populations(servers, size, sites);
+        List<Population> populations = replay.isPresent()
+                ? new TrafficReader(spec).populations(replay.get(), sites)
+                : new TrafficReader(spec).populations(servers, size, sites);
         Resolvers resolvers = resolvers(populations.size());
         return new Setting(
                 servers,
@@ -88,9 +116,21 @@ final class SettingReader {
                         : above(network.bandwidth(), "network.bandwidth", 0, MOST),
                 resolvers,
                 DispatchReader.read(required(spec.dispatch(), "dispatch"), servers),
-                TrafficReader.rhythm(spec.rhythm()),
+                replay.isPresent() ? replay.get() : TrafficReader.rhythm(spec.rhythm()),
                 seconds,
                 warmUp);
+    }
+
+    private static Rhythm.Replay replay(ReplaySpec replay, Logs logs) throws Refused, ScenarioException {
+        required(replay.file(), "replay.file");
+        if (replay.prefixLength() != null) {
+            whole(replay.prefixLength(), 0, "replay.prefixLength", 0, IPV4_BITS);
+        }
+        if (replay.prefixLength6() != null) {
+            whole(replay.prefixLength6(), 0, "replay.prefixLength6", 0, IPV6_BITS);
+        }
+        double speedup = replay.speedup() == null ? 1 : above(replay.speedup(), "replay.speedup", 0, MOST);
+        return new Rhythm.Replay(logs.read(replay), speedup);
     }
 
     private Resolvers resolvers(int populations) throws Refused {
@@ -106,7 +146,8 @@ final class SettingReader {
             String path = "resolvers.habits." + habit.getKey();
             Resolvers.Habit known = ScenarioSpec.habit(habit.getKey());
             if (known == null) {
-                throw new Refused(path, "there is no such habit; maybe one of Rotates, Sorts, Pins, KeepsLonger");
+                throw new Refused(
+                        path, "there is no such habit; maybe one of Rotates, Shuffles, Sorts, Pins, KeepsLonger");
             }
             double percent = above(required(habit.getValue(), path), path, 0, PERCENT);
             sum += percent;
@@ -115,7 +156,10 @@ final class SettingReader {
         if (sum > PERCENT) {
             throw new Refused("resolvers.habits", "together they are %s percent; at most 100".formatted(sum));
         }
-        return new Resolvers(count, shares);
+        double least = resolvers.leastTtlSeconds() == null
+                ? Resolvers.MINUTE
+                : within(resolvers.leastTtlSeconds(), "resolvers.leastTtlSeconds", 0, MOST_SECONDS);
+        return new Resolvers(count, shares, least);
     }
 
     private static Law law(LawSpec law, String path) throws Refused {

@@ -22,14 +22,20 @@ import dev.apportion.simulation.Rhythm;
 import dev.apportion.simulation.Server;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Makes populations, and how the rate of their requests changes, of what is written. */
 final class TrafficReader {
+
+    /** Populations of a log that are named where another is asked for. */
+    private static final int NAMES_SHOWN = 5;
 
     private final ScenarioSpec spec;
 
@@ -55,15 +61,7 @@ final class TrafficReader {
             }
             double rate = each.rate() == null ? 1 : within(each.rate(), path + ".rate", 0, MOST);
             double delay = millis(each.delayMillis(), path + ".delayMillis");
-            if (each.home() != null && !sites.contains(each.home())) {
-                throw new Refused(
-                        path + ".home",
-                        "no server is at the site \"%s\"; maybe one of %s"
-                                .formatted(
-                                        each.home(),
-                                        String.join(
-                                                ", ", sites.stream().sorted().toList())));
-            }
+            home(each, path, sites);
             String name = each.name() == null ? "population" : each.name();
             for (int i = 1; i <= count; i++) {
                 String own = ServerReader.numbered(name, i, count);
@@ -84,6 +82,65 @@ final class TrafficReader {
             throw new Refused("populations", "some rate must be above 0");
         }
         return rated;
+    }
+
+    /** The populations of a log, with what is written of those that are named. */
+    List<Population> populations(Rhythm.Replay replay, Set<String> sites) throws Refused {
+        if (spec.traffic() != null) {
+            throw new Refused("traffic", "replay gives the rates already; leave out one of the two");
+        }
+        if (spec.rhythm() != null) {
+            throw new Refused("rhythm", "replay gives the times already; leave out one of the two");
+        }
+        Map<String, PopulationSpec> named = new HashMap<>();
+        List<PopulationSpec> specs = spec.populations() == null ? List.of() : spec.populations();
+        for (int p = 0; p < specs.size(); p++) {
+            String path = "populations[%d]".formatted(p);
+            PopulationSpec each = required(specs.get(p), path);
+            String name = required(each.name(), path + ".name");
+            if (each.rate() != null || each.count() != null) {
+                throw new Refused(
+                        each.rate() != null ? path + ".rate" : path + ".count",
+                        "replay gives the populations and their rates already; only home and delayMillis can be said");
+            }
+            if (!replay.log().populations().contains(name)) {
+                throw new Refused(
+                        path + ".name",
+                        "the log has no population \"%s\"; maybe one of %s"
+                                .formatted(
+                                        name,
+                                        replay.log().populations().stream()
+                                                .limit(NAMES_SHOWN)
+                                                .collect(Collectors.joining(", "))));
+            }
+            home(each, path, sites);
+            millis(each.delayMillis(), path + ".delayMillis");
+            if (named.put(name, each) != null) {
+                throw new Refused(path + ".name", "two populations have the name \"%s\"".formatted(name));
+            }
+        }
+        List<Population> populations = new ArrayList<>();
+        for (int p = 0; p < replay.log().populations().size(); p++) {
+            String name = replay.log().populations().get(p);
+            PopulationSpec own = named.getOrDefault(name, new PopulationSpec(name, null, null, null, null));
+            populations.add(new Population(
+                    name,
+                    replay.log().rate(p) * replay.speedup(),
+                    Optional.ofNullable(own.home()),
+                    millis(own.delayMillis(), "populations")));
+        }
+        return populations;
+    }
+
+    private static void home(PopulationSpec population, String path, Set<String> sites) throws Refused {
+        if (population.home() != null && !sites.contains(population.home())) {
+            throw new Refused(
+                    path + ".home",
+                    "no server is at the site \"%s\"; maybe one of %s"
+                            .formatted(
+                                    population.home(),
+                                    String.join(", ", sites.stream().sorted().toList())));
+        }
     }
 
     private static List<Population> spread(

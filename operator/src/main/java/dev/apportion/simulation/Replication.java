@@ -76,16 +76,9 @@ public final class Replication {
     }
 
     /** What a policy draws differs between runs, as all chance does. */
-    private static Dispatch.Dns ofRun(Dispatch.Dns dns, long seed) {
+    static Dispatch.Dns ofRun(Dispatch.Dns dns, long seed) {
         return dns.policy() instanceof KSplittable(KSplittable.Split split, long own)
-                ? new Dispatch.Dns(
-                        new KSplittable(split, own + seed),
-                        dns.answers(),
-                        dns.maxReplicas(),
-                        dns.ttl(),
-                        dns.replan(),
-                        dns.detect(),
-                        dns.tolerance())
+                ? dns.with(new KSplittable(split, own + seed))
                 : dns;
     }
 
@@ -105,7 +98,7 @@ public final class Replication {
             while (due <= time) {
                 due = router.due(due);
             }
-            int from = population.sample();
+            int from = times.population(population::sample);
             int resolver = perPopulation > 0 ? from * perPopulation + arrivals.nextInt(perPopulation) : from;
             double size = setting.size().draw(sizes);
             int server = router.route(time, from, resolver);

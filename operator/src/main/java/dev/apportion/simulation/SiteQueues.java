@@ -114,7 +114,7 @@ final class SiteQueues {
         double time = times.after(0);
         for (int requests = 1; time < setting.seconds(); requests++) {
             end(time);
-            int from = population.sample();
+            int from = times.population(population::sample);
             double size = setting.size().draw(chance.sizes());
             Job job = new Job(
                     homeOf[from], time, size, setting.populations().get(from).delay() + size / setting.bandwidth());
