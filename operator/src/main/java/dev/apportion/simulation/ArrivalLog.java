@@ -14,7 +14,8 @@ public final class ArrivalLog {
     /**
      * @param populations their unique names
      * @param times seconds after the first request, in their order
-     * @param from the number of each request's population; as many as there are times, at least one
+     * @param from the number of each request's population; as many as there are times, at least one. Neither is copied, for
+     *     there may be millions: they must not be changed
      */
     public ArrivalLog(List<String> populations, double[] times, int[] from) {
         if (times.length == 0 || times.length != from.length) {
@@ -22,8 +23,8 @@ public final class ArrivalLog {
                     .formatted(times.length, from.length));
         }
         this.populations = List.copyOf(populations);
-        this.times = times.clone();
-        this.from = from.clone();
+        this.times = times;
+        this.from = from;
         counts = new long[populations.size()];
         for (int population : from) {
             counts[population]++;
