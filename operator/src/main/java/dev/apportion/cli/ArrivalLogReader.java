@@ -135,10 +135,13 @@ final class ArrivalLogReader {
         } catch (IllegalArgumentException e) {
             throw fault(1, "this is no header of a CSV file: " + e.getMessage());
         } catch (UncheckedIOException e) {
-            switch (e.getCause()) {
-                case CSVException bad -> throw fault(size + 2L, "this cannot be read as CSV: " + bad.getMessage());
-                case IOException other -> throw other;
+            if (e.getCause() instanceof CSVException bad) {
+                throw fault(size + 2L, "this cannot be read as CSV: " + bad.getMessage());
             }
+            if (e.getCause() instanceof CharacterCodingException noText) {
+                throw noText;
+            }
+            throw new IOException(e.getMessage(), e);
         }
     }
 

@@ -128,16 +128,15 @@ final class PlotDrawing {
                 .yAxisTitle(y)
                 .build();
         plot.series().forEach((name, values) -> {
-            List<String> known = plot.xs().stream().filter(values::containsKey).toList();
-            chart.addSeries(
-                    name,
-                    known.stream().mapToDouble(Double::parseDouble).toArray(),
-                    known.stream()
-                            .mapToDouble(x -> values.get(x).mean() * scale)
-                            .toArray(),
-                    known.stream()
-                            .mapToDouble(x -> bar(values.get(x), logarithmic) * scale)
-                            .toArray());
+            List<Double> xs = new ArrayList<>();
+            List<Double> means = new ArrayList<>();
+            List<Double> halves = new ArrayList<>();
+            values.forEach((x, interval) -> {
+                xs.add(Double.valueOf(x));
+                means.add(interval.mean() * scale);
+                halves.add(bar(interval, logarithmic) * scale);
+            });
+            chart.addSeries(name, xs, means, halves);
         });
         style(chart.getStyler(), logarithmic);
         return chart;

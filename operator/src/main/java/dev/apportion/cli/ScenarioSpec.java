@@ -14,10 +14,12 @@ import org.jspecify.annotations.Nullable;
  *
  * @param seconds the virtual time until the last request
  * @param warmUpSeconds the part of it at the begin that is not measured; by default a tenth
+ * @param newcomerSeconds for how long a server that comes is a newcomer; by default a quarter of what a request of mean size takes
  */
 record ScenarioSpec(
         @Nullable Double seconds,
         @Nullable Double warmUpSeconds,
+        @Nullable Double newcomerSeconds,
         @Nullable List<ServerSpec> servers,
         @Nullable List<PopulationSpec> populations,
         @Nullable TrafficSpec traffic,

@@ -66,6 +66,9 @@ final class Scenarios {
     /** Some hours of one processor; more is an endless run. */
     private static final double MOST_REQUESTS = 1e11;
 
+    /** Some hours too: a stream is planned in about a microsecond. */
+    private static final double MOST_PLANNED = 1e10;
+
     private static final double PERCENT = 100;
 
     private final String file;
@@ -179,6 +182,14 @@ final class Scenarios {
                     "seconds",
                     "%d points with %d seeds each are %.3g requests, which would not end; maybe fewer seconds, points or seeds"
                             .formatted(points.size(), seeds.size(), requests));
+        }
+        double planned =
+                points.stream().mapToDouble(point -> point.setting().planned()).sum() * seeds.size();
+        if (!(planned <= MOST_PLANNED)) {
+            throw fault(
+                    "seconds",
+                    "%d points with %d seeds each plan %.3g streams, which would not end; maybe more replanSeconds, or fewer seconds"
+                            .formatted(points.size(), seeds.size(), planned));
         }
         return new Scenario(
                 read.name() == null ? Path.of(file).getFileName().toString().replaceAll("\\.ya?ml$", "") : read.name(),

@@ -106,7 +106,7 @@ final class SettingReader {
                 ? new TrafficReader(spec).populations(replay.get(), sites)
                 : new TrafficReader(spec).populations(servers, size, sites);
         Resolvers resolvers = resolvers(populations.size());
-        return new Setting(
+        Setting setting = new Setting(
                 servers,
                 populations,
                 size,
@@ -119,6 +119,9 @@ final class SettingReader {
                 replay.isPresent() ? replay.get() : TrafficReader.rhythm(spec.rhythm()),
                 seconds,
                 warmUp);
+        return spec.newcomerSeconds() == null
+                ? setting
+                : setting.withNewFor(above(spec.newcomerSeconds(), "newcomerSeconds", 0, MOST_SECONDS));
     }
 
     private static Rhythm.Replay replay(ReplaySpec replay, Logs logs) throws Refused, ScenarioException {

@@ -3,10 +3,8 @@ package dev.apportion.simulation;
 import java.util.Arrays;
 import java.util.Map;
 
-/** What servers get in their first seconds: a quarter of what a request of mean size takes. */
+/** What servers get in their first seconds. */
 final class Newcomers {
-    private static final double NEW = 0.25;
-
     private final Tally tally;
     private final double[] came;
     private final boolean any;
@@ -23,7 +21,7 @@ final class Newcomers {
                 .toArray();
         any = Arrays.stream(came).anyMatch(time -> time < setting.seconds());
         if (any) {
-            tally.newcomers(came, NEW * setting.size().mean());
+            tally.newcomers(came, setting.newFor());
         }
     }
 

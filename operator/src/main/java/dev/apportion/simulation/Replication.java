@@ -96,6 +96,9 @@ public final class Replication {
                 break;
             }
             while (due <= time) {
+                if (stop.getAsBoolean()) {
+                    return Optional.empty();
+                }
                 due = router.due(due);
             }
             int from = times.population(population::sample);

@@ -15,6 +15,7 @@ import java.util.stream.IntStream;
  * @param rhythm how the rate of arrivals changes with time
  * @param seconds when the last request comes; the measurement begins after {@code warmUp}
  * @param warmUp the seconds at the begin that do not count
+ * @param newFor for how many seconds a server that comes is a newcomer
  */
 public record Setting(
         List<Server> servers,
@@ -26,11 +27,41 @@ public record Setting(
         Dispatch dispatch,
         Rhythm rhythm,
         double seconds,
-        double warmUp) {
+        double warmUp,
+        double newFor) {
+
+    /** By default a newcomer is new for this part of the time that a request of mean size takes. */
+    private static final double NEW = 0.25;
 
     public Setting {
         servers = List.copyOf(servers);
         populations = List.copyOf(populations);
+    }
+
+    /** A setting whose newcomers are new for a quarter of what a request of mean size takes. */
+    public Setting(
+            List<Server> servers,
+            List<Population> populations,
+            Law size,
+            double remoteDelay,
+            double bandwidth,
+            Resolvers resolvers,
+            Dispatch dispatch,
+            Rhythm rhythm,
+            double seconds,
+            double warmUp) {
+        this(
+                servers,
+                populations,
+                size,
+                remoteDelay,
+                bandwidth,
+                resolvers,
+                dispatch,
+                rhythm,
+                seconds,
+                warmUp,
+                NEW * size.mean());
     }
 
     /** A setting of which the rate of arrivals is always the same. */
@@ -57,6 +88,22 @@ public record Setting(
                 warmUp);
     }
 
+    /** The same with newcomers that are new for other seconds. */
+    public Setting withNewFor(double other) {
+        return new Setting(
+                servers,
+                populations,
+                size,
+                remoteDelay,
+                bandwidth,
+                resolvers,
+                dispatch,
+                rhythm,
+                seconds,
+                warmUp,
+                other);
+    }
+
     /** The requests/s of all populations. */
     public double rate() {
         return populations.stream().mapToDouble(Population::rate).sum();
@@ -65,6 +112,13 @@ public record Setting(
     /** The requests that a run will have, about. */
     public double requests() {
         return rate() * seconds;
+    }
+
+    /** The streams that a run will plan, all plans together, about. */
+    public double planned() {
+        return dispatch instanceof Dispatch.Dns dns && dns.replan().isPresent()
+                ? seconds / dns.replan().getAsDouble() * (populations.size() + servers.size())
+                : 0;
     }
 
     /** The part of all servers that is busy on average, if all are there and the work is spread as they bear it. */
