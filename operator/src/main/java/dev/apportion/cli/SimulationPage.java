@@ -28,14 +28,14 @@ final class SimulationPage {
         <meta charset="utf-8">
         <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
         <meta name="viewport" content="width=device-width">
-        <title>%s</title>
+        <title>{title}</title>
         <style>
         body { font: 15px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 72em; padding: 0 1em; color: #222; }
         table { border-collapse: collapse; margin: 1em 0; font-size: 13px; }
         th, td { text-align: left; padding: .2em .8em .2em 0; border-bottom: 1px solid #ddd; vertical-align: top; }
         td { font-variant-numeric: tabular-nums; }
         figure { margin: 1em 0; }
-        figure svg { max-width: 100%%; height: auto; }
+        figure svg { max-width: 100%; height: auto; }
         pre { white-space: pre-wrap; font-size: 13px; }
         .holds { color: #076b2e; } .refuted { color: #a11; } .other { color: #8a5a00; }
         .stopped { background: #fff1cc; padding: .5em 1em; }
@@ -63,7 +63,7 @@ final class SimulationPage {
                 .formatted(String.join(
                         ", ",
                         results.stream().map(result -> result.scenario().name()).toList()));
-        page.append(HEAD.formatted(escaped(title)));
+        page.append(HEAD.replace("{title}", escaped(title)));
         element("h1", title);
         if (!complete) {
             page.append("<p class=\"stopped\">")

@@ -90,9 +90,11 @@ class ReplayTest {
 
     @Test
     void columnsOfACsvFileAreTimesAndPopulations() throws IOException {
-        String options = ", format: CSV, time: when, client: who, speedup: %s}\n"
-                + "populations: [{name: 'bob, the \"other\"', delayMillis: 300}]\n"
-                + "network: {remoteDelayMillis: 0";
+        String options = """
+            , format: CSV, time: when, client: who, speedup: %s}
+            populations: [{name: 'bob, the "other"', delayMillis: 300}]
+            network: {remoteDelayMillis: 0\
+            """;
 
         JsonNode metrics = metrics(CSV, options.formatted("1"));
 
@@ -126,37 +128,37 @@ class ReplayTest {
                         + " \"10/Okt/2000:13:55:36 -0700\" is no time; it is written as 10/Oct/2000:13:55:36 -0700",
                 "host.example.com - - [10/Oct/2000:13:55:36 -0700] \"GET /\" 200 1 | ', prefixLength: 24' |"
                         + " logs/access.log:1: \"host.example.com\" is no",
-                "'t,client\n"
+                "'t,client\\n"
                     + "1,a' | ', format: CSV' | logs/access.log:1: there is no column \"time\"; maybe replay.time or"
                     + " replay.client is one of t, client",
-                "'time,client\n1,a\nx,b' | ', format: CSV' | logs/access.log:3: \"x\" is no time; write seconds",
-                "'time,client\n"
-                        + "1,a\n\n"
+                "'time,client\\n1,a\\nx,b' | ', format: CSV' | logs/access.log:3: \"x\" is no time; write seconds",
+                "'time,client\\n"
+                        + "1,a\\n\\n"
                         + "2' | ', format: CSV' | logs/access.log:4: there are 1 values, but the header has 2",
-                "'time,client\n1,a\n2,' | ', format: CSV' | logs/access.log:3: the client is empty",
-                "'time,client\n1,a\n2,\"b' | ', format: CSV' | logs/access.log:3: this cannot be read as CSV",
-                "'time,client\n"
-                        + "1,a\n"
+                "'time,client\\n1,a\\n2,' | ', format: CSV' | logs/access.log:3: the client is empty",
+                "'time,client\\n1,a\\n2,\"b' | ', format: CSV' | logs/access.log:3: this cannot be read as CSV",
+                "'time,client\\n"
+                        + "1,a\\n"
                         + "99999999,b' | ', format: CSV' | logs/access.log:3: 1973-03-03T09:46:39Z is more than a year",
-                "'time,client\n1,a' | ', format: CSV, speedup: -1' | s.yaml:2:46: replay.speedup: -1: must be above 0",
-                "'time,client\n"
+                "'time,client\\n1,a' | ', format: CSV, speedup: -1' | s.yaml:2:46: replay.speedup: -1: must be above 0",
+                "'time,client\\n"
                         + "1,a' | ', format: XML' | s.yaml:2:33: replay.format: \"XML\" is no value; maybe one of CSV,"
                         + " CommonLog",
-                "'time,client\n"
+                "'time,client\\n"
                         + "1,a' | ', prefixLength: 33' | s.yaml:2:33: replay.prefixLength: 33: must be from 0 to 32",
-                "'time,client\n"
-                        + "1,a' | ', format: CSV}\n"
+                "'time,client\\n"
+                        + "1,a' | ', format: CSV}\\n"
                         + "traffic: {rate: 3' | s.yaml:3:1: traffic: replay gives the rates already",
-                "'time,client\n"
-                    + "1,a' | ', format: CSV}\n"
+                "'time,client\\n"
+                    + "1,a' | ', format: CSV}\\n"
                     + "rhythm: {diurnal: {periodSeconds: 1, percent: 1}' | s.yaml:3:1: rhythm: replay gives the times"
                     + " already",
-                "'time,client\n"
-                    + "1,a' | ', format: CSV}\n"
-                    + "populations: [{name: z}]\n"
+                "'time,client\\n"
+                    + "1,a' | ', format: CSV}\\n"
+                    + "populations: [{name: z}]\\n"
                     + "network: {' | s.yaml:3:16: populations[0].name: the log has no population \"z\"; maybe one of"
                     + " a",
-                "'time,client\n1,a' | ', format: CSV}\npopulations: [{name: a, rate: 1}]\nnetwork: {' | s.yaml:3:25:"
+                "'time,client\\n1,a' | ', format: CSV}\\npopulations: [{name: a, rate: 1}]\\nnetwork: {' | s.yaml:3:25:"
                         + " populations[0].rate: replay gives",
             })
     void oneLineSaysWhereAndWhat(String log, String options, String message) throws IOException {
