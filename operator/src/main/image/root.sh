@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Puts together the root file system of the container image:
-#   root.sh ROOT DIST LICENSE SBOM
-# ROOT is made anew. DIST is the packaged program with its Java runtime, SBOM the folder with the bill of materials of its jars. The C
-# library that the runtime is linked to is that of this machine, so the image is of the machine's own architecture.
+#   root.sh ROOT DIST RUNTIME LICENSE SBOM
+# ROOT is made anew. DIST is the packaged program, RUNTIME the Java runtime of the image, SBOM the folder with the bill of materials of
+# its jars. The C library that the runtime is linked to is that of this machine, so the image is of the machine's own architecture.
 set -euo pipefail
 
-root=$1 dist=$2 license=$3 sbom=$4
+root=$1 dist=$2 runtime=$3 license=$4 sbom=$5
 
 fail() {
   echo "root.sh: $*" >&2
@@ -25,7 +25,7 @@ locale=/usr/lib/locale/C.utf8/LC_CTYPE
 rm -rf "$root"
 mkdir -p "$root"/{etc,opt/apportion,usr/share/doc/libc6,usr/share/doc/apportion,usr/share/common-licenses,usr/share/sbom,var/lib/dpkg/status.d}
 
-cp -a "$dist/runtime" "$root/opt/apportion/runtime"
+cp -a "$runtime" "$root/opt/apportion/runtime"
 mkdir "$root/opt/apportion/lib"
 cp "$dist"/lib/*.jar "$dist/lib/java.options" "$(dirname "$0")/image.options" "$root/opt/apportion/lib/"
 
@@ -37,10 +37,10 @@ while read -r library; do
   cp -L "$library" "$root$library"
   case $library in */libc.so.6) libc=$library ;; esac
 done < <(
-  find "$dist/runtime" \( -name '*.so' -o -path '*/bin/java' -o -name jspawnhelper \) -exec ldd {} + |
-    sed -nE 's/^\t(.* => )?(\/[^ ]+) \(0x[0-9a-f]+\)$/\2/p' | grep -v -F "$(cd "$dist" && pwd -P)/" | sort -u
+  find "$runtime" \( -name '*.so' -o -path '*/bin/java' -o -name jspawnhelper \) -exec ldd {} + |
+    sed -nE 's/^\t(.* => )?(\/[^ ]+) \(0x[0-9a-f]+\)$/\2/p' | grep -v -F "$(cd "$runtime" && pwd -P)/" | sort -u
 )
-[[ -n $libc ]] || fail "the Java runtime in $dist is not linked to a libc.so.6"
+[[ -n $libc ]] || fail "the Java runtime in $runtime is not linked to a libc.so.6"
 for library in libresolv.so.2 libnss_dns.so.2 libnss_files.so.2; do
   [[ -e $(dirname "$libc")/$library ]] || fail "$(dirname "$libc")/$library is missing"
   cp -L "$(dirname "$libc")/$library" "$root$(dirname "$libc")/"
@@ -61,7 +61,7 @@ cp "$lgpl" "$root/usr/share/common-licenses/LGPL-2.1"
 cp -L /etc/os-release "$root/etc/os-release"
 dpkg-query --status libc6 | grep -v -E '^(Status|Conffiles| )' > "$root/var/lib/dpkg/status.d/libc6"
 glibc=$(dpkg-query --show --showformat='${Version}' libc6)
-java=$(sed -nE 's/^JAVA_VERSION="(.*)"$/\1/p' "$dist/runtime/release")
+java=$(sed -nE 's/^JAVA_VERSION="(.*)"$/\1/p' "$runtime/release")
 cp "$sbom"/apportion.cdx.{json,xml} "$root/usr/share/sbom/"
 cat > "$root/usr/share/sbom/system.cdx.json" << EOF
 {

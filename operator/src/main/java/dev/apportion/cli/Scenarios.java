@@ -10,6 +10,8 @@ import com.fasterxml.jackson.databind.exc.UnrecognizedPropertyException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.apportion.cli.ScenarioSpec.ReplaySpec;
+import dev.apportion.simulation.ArrivalLog;
 import dev.apportion.simulation.Claim;
 import dev.apportion.simulation.Metric;
 import dev.apportion.simulation.Point;
@@ -21,6 +23,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -63,11 +66,15 @@ final class Scenarios {
     /** Some hours of one processor; more is an endless run. */
     private static final double MOST_REQUESTS = 1e11;
 
+    /** Some hours too: a stream is planned in about a microsecond. */
+    private static final double MOST_PLANNED = 1e10;
+
     private static final double PERCENT = 100;
 
     private final String file;
     private final String text;
     private final JsonNode tree;
+    private final Map<ReplaySpec, ArrivalLog> logs = new HashMap<>();
 
     /** What is no part of the setting. */
     private record Head(
@@ -175,6 +182,14 @@ final class Scenarios {
                     "seconds",
                     "%d points with %d seeds each are %.3g requests, which would not end; maybe fewer seconds, points or seeds"
                             .formatted(points.size(), seeds.size(), requests));
+        }
+        double planned =
+                points.stream().mapToDouble(point -> point.setting().planned()).sum() * seeds.size();
+        if (!(planned <= MOST_PLANNED)) {
+            throw fault(
+                    "seconds",
+                    "%d points with %d seeds each plan %.3g streams, which would not end; maybe more replanSeconds, or fewer seconds"
+                            .formatted(points.size(), seeds.size(), planned));
         }
         return new Scenario(
                 read.name() == null ? Path.of(file).getFileName().toString().replaceAll("\\.ya?ml$", "") : read.name(),
@@ -286,11 +301,24 @@ final class Scenarios {
         return points;
     }
 
+    /** A log is read once, whatever the sweep varies. */
+    private ArrivalLog log(ReplaySpec spec) throws ScenarioException {
+        String name = String.valueOf(spec.file());
+        ReplaySpec file = new ReplaySpec(
+                name, spec.format(), spec.time(), spec.client(), spec.prefixLength(), spec.prefixLength6(), null);
+        ArrivalLog known = logs.get(file);
+        if (known == null) {
+            known = ArrivalLogReader.read(Path.of(this.file).resolveSibling(name), file);
+            logs.put(file, known);
+        }
+        return known;
+    }
+
     private Setting setting(ObjectNode at, List<Dimension> dimensions, Map<String, String> labels)
             throws ScenarioException {
         ScenarioSpec spec = value(at, ScenarioSpec.class, "");
         try {
-            return SettingReader.read(spec);
+            return SettingReader.read(spec, this::log);
         } catch (SettingReader.Refused e) {
             String path = e.path();
             for (Dimension dimension : dimensions) {

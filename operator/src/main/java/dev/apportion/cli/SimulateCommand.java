@@ -8,10 +8,12 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -32,7 +34,7 @@ import picocli.CommandLine.Spec;
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:no claim is refuted, or it was stopped by a signal",
-            "1:some claim is refuted",
+            "1:some claim is refuted, or output cannot be written",
             "2:bad options, or a scenario, or the cluster, cannot be read"
         })
 final class SimulateCommand implements Callable<Integer> {
@@ -82,6 +84,19 @@ final class SimulateCommand implements Callable<Integer> {
     private Output output = Output.table;
 
     @Option(
+            names = "--report",
+            paramLabel = "FILE",
+            description =
+                    "Also write one page of HTML with verdicts, plots, tables and plans, which needs nothing else.")
+    private @Nullable Path report;
+
+    @Option(
+            names = "--plots",
+            paramLabel = "DIR",
+            description = "Also write a plot of each quantity that is shown, as PNG and as SVG.")
+    private @Nullable Path plots;
+
+    @Option(
             names = "--progress",
             negatable = true,
             description = "Show how far it is, on standard error. Default: on a terminal.")
@@ -94,10 +109,19 @@ final class SimulateCommand implements Callable<Integer> {
     /** A scenario and what came of it. */
     record Result(Scenario scenario, List<Row> rows, List<Verdict> verdicts) {
 
+        /** The runs that have ended. */
+        int ended() {
+            return rows.stream().mapToInt(row -> row.outcomes().size()).sum();
+        }
+
         /** Whether every run has ended. */
         boolean isComplete() {
-            return rows.stream().mapToInt(row -> row.outcomes().size()).sum() == scenario.runs();
+            return ended() == scenario.runs();
         }
+    }
+
+    private static boolean isComplete(List<Scenario> scenarios, List<Result> results) {
+        return results.size() == scenarios.size() && results.stream().allMatch(Result::isComplete);
     }
 
     @Override
@@ -111,6 +135,11 @@ final class SimulateCommand implements Callable<Integer> {
         }
         if (threads < 1) {
             spec.commandLine().getErr().println("--threads must be at least 1");
+            return CommandLine.ExitCode.USAGE;
+        }
+        Optional<String> hindrance = report == null && plots == null ? Optional.empty() : Plot.hindrance();
+        if (hindrance.isPresent()) {
+            spec.commandLine().getErr().println(hindrance.get());
             return CommandLine.ExitCode.USAGE;
         }
         AtomicBoolean stop = new AtomicBoolean();
@@ -129,7 +158,7 @@ final class SimulateCommand implements Callable<Integer> {
             }
             switch (output) {
                 case csv -> out.print(SimulationReport.csv(results));
-                case json -> out.println(SimulationReport.json(results));
+                case json -> out.println(SimulationReport.json(results, isComplete(scenarios, results)));
                 case table -> {
                     if (scenarios.size() > 1) {
                         out.print(SimulationTable.verdicts(results));
@@ -137,10 +166,39 @@ final class SimulateCommand implements Callable<Integer> {
                 }
             }
             out.flush();
+            files(scenarios, results);
+            if (!isComplete(scenarios, results)) {
+                spec.commandLine()
+                        .getErr()
+                        .println("stopped: %d of %d runs have ended, and are in the output"
+                                .formatted(
+                                        results.stream().mapToInt(Result::ended).sum(),
+                                        scenarios.stream()
+                                                .mapToInt(Scenario::runs)
+                                                .sum()));
+            }
+        } catch (IOException e) {
+            spec.commandLine().getErr().println("output cannot be written: " + e);
+            return CommandLine.ExitCode.SOFTWARE;
         }
         boolean refuted =
                 results.stream().flatMap(result -> result.verdicts().stream()).anyMatch(Verdict::fails);
         return refuted ? CommandLine.ExitCode.SOFTWARE : CommandLine.ExitCode.OK;
+    }
+
+    private void files(List<Scenario> scenarios, List<Result> results) throws IOException {
+        if (plots != null) {
+            Files.createDirectories(plots);
+            for (Result result : results) {
+                for (Plot plot : Plot.of(result)) {
+                    Files.write(plots.resolve(plot.name() + ".png"), PlotDrawing.png(plot));
+                    Files.writeString(plots.resolve(plot.name() + ".svg"), PlotDrawing.svg(plot, ""));
+                }
+            }
+        }
+        if (report != null) {
+            Files.writeString(report, SimulationPage.of(results, isComplete(scenarios, results)));
+        }
     }
 
     private List<Scenario> scenarios() throws ScenarioException, ClusterException {

@@ -16,7 +16,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Collectors;
+import org.apache.commons.csv.CSVFormat;
 
 /** Simulations for programs: the same bytes for the same scenario and seeds. */
 final class SimulationReport {
@@ -31,11 +31,12 @@ final class SimulationReport {
         results.forEach(result ->
                 result.rows().forEach(row -> names.addAll(row.point().labels().keySet())));
         StringBuilder text = new StringBuilder();
+        CSVFormat format = CSVFormat.RFC4180.builder().setRecordSeparator('\n').get();
         List<String> header = new ArrayList<>(List.of("scenario"));
         header.addAll(names);
         header.add("seed");
         Arrays.stream(Metric.values()).map(Metric::id).forEach(header::add);
-        line(text, header);
+        text.append(format.format(header.toArray())).append('\n');
         for (Result result : results) {
             for (Row row : result.rows()) {
                 row.outcomes().forEach((seed, outcome) -> {
@@ -47,24 +48,17 @@ final class SimulationReport {
                         Double value = outcome.values().get(metric);
                         line.add(value == null ? "" : Double.toString(value));
                     }
-                    line(text, line);
+                    text.append(format.format(line.toArray())).append('\n');
                 });
             }
         }
         return text.toString();
     }
 
-    private static void line(StringBuilder text, List<String> cells) {
-        text.append(cells.stream().map(SimulationReport::quoted).collect(Collectors.joining(",")))
-                .append('\n');
-    }
-
-    private static String quoted(String cell) {
-        return cell.matches("[^\",\r\n]*") ? cell : "\"" + cell.replace("\"", "\"\"") + "\"";
-    }
-
-    static String json(List<Result> results) {
+    /** @param complete whether all that was asked for has been run */
+    static String json(List<Result> results, boolean complete) {
         ObjectNode root = JSON.createObjectNode();
+        root.put("complete", complete);
         ArrayNode scenarios = root.putArray("scenarios");
         for (Result result : results) {
             ObjectNode scenario = scenarios.addObject();

@@ -18,12 +18,28 @@ final class SimulationTable {
     /** Cases in which a claim does not hold that are named. */
     private static final int CASES_SHOWN = 6;
 
+    static final String RECONSTRUCTION =
+            "A reconstruction: the source gives no table of results; the numbers are ours.";
+
+    static final String STOPPED = "Stopped: only a part of the runs has ended.";
+
+    static final List<String> VERDICTS = List.of("SCENARIO", "VERDICT", "HOLDS", "UNCLEAR", "REFUTED", "CLAIM");
+
     private static final double MILLIS = 1000;
 
     private SimulationTable() {}
 
     static String text(Result result) {
         StringBuilder text = new StringBuilder(head(result));
+        text.append(PlanTable.aligned(rows(result)));
+        if (!result.verdicts().isEmpty()) {
+            text.append(System.lineSeparator()).append(verdicts(List.of(result)));
+        }
+        return text.append(System.lineSeparator()).toString();
+    }
+
+    /** A header, and a row for each point. */
+    static List<List<String>> rows(Result result) {
         List<List<String>> rows = new ArrayList<>();
         List<String> header = new ArrayList<>();
         result.rows().getFirst().point().labels().keySet().forEach(name -> header.add(name.toUpperCase(Locale.ROOT)));
@@ -38,11 +54,7 @@ final class SimulationTable {
             }
             rows.add(line);
         }
-        text.append(PlanTable.aligned(rows));
-        if (!result.verdicts().isEmpty()) {
-            text.append(System.lineSeparator()).append(verdicts(List.of(result)));
-        }
-        return text.append(System.lineSeparator()).toString();
+        return rows;
     }
 
     private static String head(Result result) {
@@ -58,10 +70,10 @@ final class SimulationTable {
             text.append("Source: %s%n".formatted(result.scenario().source()));
         }
         if (result.scenario().reconstruction()) {
-            text.append("A reconstruction: the source gives no table of results; the numbers are ours.%n".formatted());
+            text.append(RECONSTRUCTION).append(System.lineSeparator());
         }
         if (!result.isComplete()) {
-            text.append("Stopped: only a part of the runs has ended.%n".formatted());
+            text.append(STOPPED).append(System.lineSeparator());
         }
         return text.append("Means of the runs, ± half the width of the confidence interval of 95 %%.%n%n".formatted())
                 .toString();
@@ -86,21 +98,26 @@ final class SimulationTable {
     /** All verdicts on claims. */
     static String verdicts(List<Result> results) {
         List<List<String>> rows = new ArrayList<>();
-        rows.add(List.of("SCENARIO", "VERDICT", "HOLDS", "UNCLEAR", "REFUTED", "CLAIM"));
+        rows.add(VERDICTS);
         StringBuilder others = new StringBuilder();
         for (Result result : results) {
             for (Verdict verdict : result.verdicts()) {
-                rows.add(List.of(
-                        result.scenario().name(),
-                        word(verdict),
-                        Long.toString(verdict.count(Holds.YES)),
-                        Long.toString(verdict.count(Holds.UNCLEAR)),
-                        Long.toString(verdict.count(Holds.NO)),
-                        verdict.claim().says()));
+                rows.add(row(result, verdict));
                 others.append(exceptions(verdict));
             }
         }
         return PlanTable.aligned(rows) + others;
+    }
+
+    /** A row under {@link #VERDICTS}. */
+    static List<String> row(Result result, Verdict verdict) {
+        return List.of(
+                result.scenario().name(),
+                word(verdict),
+                Long.toString(verdict.count(Holds.YES)),
+                Long.toString(verdict.count(Holds.UNCLEAR)),
+                Long.toString(verdict.count(Holds.NO)),
+                verdict.claim().says());
     }
 
     static String word(Verdict verdict) {
@@ -117,7 +134,7 @@ final class SimulationTable {
     }
 
     /** Where a claim does not hold. */
-    private static String exceptions(Verdict verdict) {
+    static String exceptions(Verdict verdict) {
         List<Verdict.Case> others = verdict.cases().stream()
                 .filter(each -> each.holds() != Holds.YES)
                 .sorted((a, b) -> b.holds().compareTo(a.holds()))

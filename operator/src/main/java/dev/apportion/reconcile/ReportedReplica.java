@@ -134,7 +134,13 @@ record ReportedReplica(
                 quantity(measured, "%s connections"),
                 quantity(measured, "%s users"),
                 quantity(measured, "%s distinct"),
-                quantity(measured, "load average %s"));
+                quantity(measured, "load average %s"),
+                utilisation(measured));
+    }
+
+    private static OptionalDouble utilisation(String measured) {
+        OptionalDouble percent = quantity(measured, "%s%% of what it requests");
+        return percent.isPresent() ? OptionalDouble.of(percent.getAsDouble() / PERCENT) : percent;
     }
 
     private static OptionalDouble quantity(String measured, String form) {
@@ -153,7 +159,7 @@ record ReportedReplica(
             return new Member.Load.Hot(reason);
         }
         if (held >= 0) {
-            return new Member.Load.Held(reason);
+            return new Member.Load.Held(reason, false);
         }
         return measured.isEmpty() || measured.endsWith(Statuses.FIXED)
                 ? new Member.Load.Declared()

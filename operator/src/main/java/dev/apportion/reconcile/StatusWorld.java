@@ -10,6 +10,7 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -219,6 +220,11 @@ final class StatusWorld implements World {
     @Override
     public boolean podHasEnded(Ref pod) {
         return manifests.filter(world -> world.podHasEnded(pod)).isPresent();
+    }
+
+    @Override
+    public Optional<Instant> podStarted(Ref pod) {
+        return manifests.flatMap(world -> world.podStarted(pod));
     }
 
     @Override

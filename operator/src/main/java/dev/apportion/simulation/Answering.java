@@ -44,6 +44,9 @@ final class Answering {
     /** The sums of the weights up to each of them. */
     private final int[][] sums;
 
+    /** What each of them has in hand, where they come first in turn. */
+    private final int[][] inHand;
+
     private Running running = Running.NOTHING;
     double moved;
     double makespan;
@@ -55,6 +58,7 @@ final class Answering {
         this.dns = dns;
         servers = new int[setting.populations().size()][0];
         sums = new int[servers.length][0];
+        inHand = new int[servers.length][0];
         for (int i = 0; i < setting.servers().size(); i++) {
             IPAddress address = address(i);
             addresses.add(address);
@@ -160,6 +164,7 @@ final class Answering {
         }
         servers[population] = to;
         sums[population] = upTo;
+        inHand[population] = new int[upTo.length];
     }
 
     /** The servers of a population's answers, by address; not to be changed. */
@@ -167,8 +172,37 @@ final class Answering {
         return servers[population];
     }
 
-    /** Draws the place, among the servers of a population, that comes first in an answer; -1 if there is none. */
-    int draw(int population, RandomGenerator random) {
+    /** The weight of the server at a place among those of a population. */
+    int weight(int population, int place) {
+        int[] upTo = sums[population];
+        return place == 0 ? upTo[0] : upTo[place] - upTo[place - 1];
+    }
+
+    /** The place, among the servers of a population, that comes first in the next answer; -1 if there is none. */
+    int first(int population, RandomGenerator random) {
+        return switch (dns.order()) {
+            case DRAWN -> draw(population, random);
+            case IN_TURN -> turn(population);
+        };
+    }
+
+    /** Each gets its weight; who has most in hand is first, and pays the weights of all (nginx). */
+    private int turn(int population) {
+        int[] hand = inHand[population];
+        int first = -1;
+        for (int place = 0; place < hand.length; place++) {
+            hand[place] += weight(population, place);
+            if (first < 0 || hand[place] > hand[first]) {
+                first = place;
+            }
+        }
+        if (first >= 0) {
+            hand[first] -= sums[population][hand.length - 1];
+        }
+        return first;
+    }
+
+    private int draw(int population, RandomGenerator random) {
         int[] upTo = sums[population];
         if (upTo.length <= 1) {
             return upTo.length - 1;

@@ -19,6 +19,7 @@ public sealed interface Dispatch {
      *     only when servers come or go
      * @param detect the seconds until it is known that a server came or went
      * @param tolerance how far loads may be from what the policy says before anything moves
+     * @param order how the server finds the address that comes first
      */
     record Dns(
             Policy policy,
@@ -27,8 +28,37 @@ public sealed interface Dispatch {
             double ttl,
             OptionalDouble replan,
             double detect,
-            Tolerance tolerance)
-            implements Dispatch {}
+            Tolerance tolerance,
+            Order order)
+            implements Dispatch {
+
+        /** A server that draws. */
+        public Dns(
+                Policy policy,
+                Answers answers,
+                int maxReplicas,
+                double ttl,
+                OptionalDouble replan,
+                double detect,
+                Tolerance tolerance) {
+            this(policy, answers, maxReplicas, ttl, replan, detect, tolerance, Order.DRAWN);
+        }
+
+        Dns with(Policy other) {
+            return new Dns(other, answers, maxReplicas, ttl, replan, detect, tolerance, order);
+        }
+    }
+
+    /** How a DNS server finds the address that comes first in its next answer. */
+    enum Order {
+        /** By chance, as the weights say: CoreDNS. */
+        DRAWN,
+        /**
+         * In turn, each as often as its weight says, as evenly as can be: the rotation lists of RFC 1794, with weights
+         * (the smooth weighted round robin of nginx).
+         */
+        IN_TURN
+    }
 
     /** A dispatcher in front of all servers that takes one after the other. */
     record Turns() implements Dispatch {}

@@ -7,9 +7,6 @@ import java.util.random.RandomGenerator;
 /** The resolvers at work: each keeps the answer that it was given, and some do other things with it. */
 final class Resolving {
 
-    /** What a resolver that keeps answers for longer keeps them for, in seconds. */
-    private static final double LONGER = 60;
-
     private final Answering answering;
     private final RandomGenerator random;
     private final boolean list;
@@ -17,6 +14,7 @@ final class Resolving {
     private final Resolvers.Habit[] habits;
     private final boolean honest;
     private final double ttl;
+    private final double leastTtl;
     private final double[] expiry;
     private final int[] server;
 
@@ -32,6 +30,7 @@ final class Resolving {
         this.random = random;
         list = dns.answers() == Answers.List;
         ttl = dns.ttl();
+        leastTtl = setting.resolvers().leastTtl();
         perPopulation = setting.resolvers().perPopulation();
         int all = setting.populations().size() * perPopulation;
         habits = new Resolvers.Habit[perPopulation];
@@ -52,7 +51,7 @@ final class Resolving {
     int ask(double time, int resolver) {
         asked++;
         if (perPopulation == 0) {
-            int at = answering.draw(resolver, random);
+            int at = answering.first(resolver, random);
             return at < 0 ? -1 : answering.servers(resolver)[at];
         }
         if (time < expiry[resolver]) {
@@ -60,7 +59,7 @@ final class Resolving {
             return honest ? server[resolver] : again(resolver, habits[resolver % perPopulation]);
         }
         int population = resolver / perPopulation;
-        int at = answering.draw(population, random);
+        int at = answering.first(population, random);
         expiry[resolver] = time + ttl;
         if (at < 0) {
             server[resolver] = -1;
@@ -78,18 +77,27 @@ final class Resolving {
         }
         switch (habit) {
             case PINS -> expiry[resolver] = Double.POSITIVE_INFINITY;
-            case KEEPS_LONGER -> expiry[resolver] = time + Math.max(ttl, LONGER);
+            case KEEPS_LONGER -> expiry[resolver] = time + Math.max(ttl, leastTtl);
             case SORTS -> {
                 if (list) {
                     server[resolver] = lists[resolver][0];
                 }
             }
+            case SHUFFLES -> server[resolver] = shuffled(resolver);
             case HONEST, ROTATES -> {}
         }
         return server[resolver];
     }
 
+    private int shuffled(int resolver) {
+        int[] all = lists[resolver];
+        return list ? all[random.nextInt(all.length)] : server[resolver];
+    }
+
     private int again(int resolver, Resolvers.Habit habit) {
+        if (habit == Resolvers.Habit.SHUFFLES && server[resolver] >= 0) {
+            return shuffled(resolver);
+        }
         if (habit == Resolvers.Habit.ROTATES && list && server[resolver] >= 0) {
             int[] all = lists[resolver];
             next[resolver] = next[resolver] + 1 < all.length ? next[resolver] + 1 : 0;

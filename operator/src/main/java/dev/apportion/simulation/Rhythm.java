@@ -1,8 +1,9 @@
 package dev.apportion.simulation;
 
+import java.util.function.IntSupplier;
 import java.util.random.RandomGenerator;
 
-/** How the rate of all arrivals changes with time; on the mean it stays what the populations say. */
+/** How requests come: how the rate of all changes with time, while on the mean it stays what the populations say. */
 public sealed interface Rhythm {
 
     /**
@@ -18,6 +19,11 @@ public sealed interface Rhythm {
 
         /** The first arrival after a time; times are asked for in their order. */
         double after(double time);
+
+        /** Whose request that was; drawn by rate, unless the arrivals say it. */
+        default int population(IntSupplier drawn) {
+            return drawn.getAsInt();
+        }
     }
 
     /** A Poisson process of one rate. */
@@ -85,6 +91,31 @@ public sealed interface Rhythm {
                         burst = !burst;
                         until += (burst ? on : off) * random.nextExponential();
                     }
+                }
+            };
+        }
+    }
+
+    /**
+     * The requests of a log again, at its times and of its populations; nothing of it is chance. None comes after its end.
+     *
+     * @param speedup how many times as fast it is played; greater than zero
+     */
+    record Replay(ArrivalLog log, double speedup) implements Rhythm {
+        @Override
+        public Arrivals begin(double rate, RandomGenerator random) {
+            return new Arrivals() {
+                private int request = -1;
+
+                @Override
+                public double after(double time) {
+                    request++;
+                    return request < log.requests() ? log.time(request) / speedup : Double.POSITIVE_INFINITY;
+                }
+
+                @Override
+                public int population(IntSupplier drawn) {
+                    return log.population(request);
                 }
             };
         }

@@ -114,7 +114,7 @@ final class SiteQueues {
         double time = times.after(0);
         for (int requests = 1; time < setting.seconds(); requests++) {
             end(time);
-            int from = population.sample();
+            int from = times.population(population::sample);
             double size = setting.size().draw(chance.sizes());
             Job job = new Job(
                     homeOf[from], time, size, setting.populations().get(from).delay() + size / setting.bandwidth());
@@ -253,7 +253,7 @@ final class SiteQueues {
 
     private Outcome outcome() {
         EnumMap<Metric, Double> values = new EnumMap<>(Metric.class);
-        Replication.Measured.delays(tally, values);
+        Measured.delays(tally, values);
         values.put(Metric.REMOTE, served == 0 ? Double.NaN : (double) servedRemotely / served);
         values.put(Metric.WAITED, served == 0 ? Double.NaN : (double) waitedLonger / served);
         double service = setting.size().mean() / setting.servers().getFirst().speed();

@@ -5,7 +5,9 @@ import static org.assertj.core.data.Offset.offset;
 
 import dev.apportion.allocation.KSplittable;
 import dev.apportion.allocation.LeastConnectionsRun.Round;
+import dev.apportion.allocation.Occasion;
 import dev.apportion.allocation.Rating;
+import dev.apportion.allocation.Sample;
 import dev.apportion.records.Answers;
 import dev.apportion.simulation.Server.Absence;
 import dev.apportion.simulation.Server.Discipline;
@@ -15,6 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -131,9 +134,121 @@ class SweepTest {
 
         switch (habit) {
             case HONEST, KEEPS_LONGER, PINS -> assertThat(share).isBetween(0.19, 0.31);
-            case ROTATES -> assertThat(share).isBetween(0.4, 0.5);
+            case ROTATES, SHUFFLES -> assertThat(share).isBetween(0.4, 0.55);
             case SORTS -> assertThat(share).isEqualTo(1);
         }
+    }
+
+    /** An answer of a minute and a half is asked for a ninth as often as one of ten seconds. */
+    @Test
+    void someResolversHaveAMinimumOfTheirOwn() {
+        Resolvers longer = new Resolvers(10, List.of(new Resolvers.Share(Resolvers.Habit.KEEPS_LONGER, 1)), 90);
+        Setting honest = dns(optimal(Answers.Single), new Resolvers(10, List.of()), server("a", 1), server("b", 1));
+        Setting keeping = dns(optimal(Answers.Single), longer, server("a", 1), server("b", 1));
+
+        double asked = (1 - value(keeping, Metric.CACHED)) / (1 - value(honest, Metric.CACHED));
+        assertThat(asked).isBetween(0.9 / 9, 1.35 / 9);
+    }
+
+    /** Without caches, turns give each server what its weight says, but for one question of each population. */
+    @Test
+    void rotationListsKeepSharesWithoutChance() {
+        Dispatch.Dns turns = new Dispatch.Dns(
+                new KSplittable(),
+                Answers.List,
+                4,
+                10,
+                OptionalDouble.empty(),
+                0,
+                Settings.TIGHT,
+                Dispatch.Order.IN_TURN);
+        Server[] servers = {server("a", 1), server("b", 2), server("c", 5)};
+        Setting rotating = dns(turns, new Resolvers(0, List.of()), servers);
+        Setting drawing = dns(optimal(Answers.List), new Resolvers(0, List.of()), servers);
+
+        assertThat(off(rotating)).isLessThan(3e-4).isLessThan(off(drawing) / 3);
+    }
+
+    /** By how much a server's share is beside its part of all speeds. */
+    private static double off(Setting setting) {
+        List<Outcome.Serving> servers =
+                Replication.run(setting, 1, () -> false).orElseThrow().servers();
+        double[] expected = {1 / 8.0, 2 / 8.0, 5 / 8.0};
+        double most = 0;
+        for (int i = 0; i < expected.length; i++) {
+            most = Math.max(most, Math.abs(servers.get(i).share() - expected[i]));
+        }
+        return most;
+    }
+
+    /** What is drawn goes on evenly: never is a server behind its share by more than one question. */
+    @Test
+    void turnsAreAsEvenAsTheyCanBe() {
+        Dispatch.Dns turns = new Dispatch.Dns(
+                new KSplittable(),
+                Answers.List,
+                4,
+                10,
+                OptionalDouble.empty(),
+                0,
+                Settings.TIGHT,
+                Dispatch.Order.IN_TURN);
+        Setting setting = dns(turns, new Resolvers(0, List.of()), server("a", 1), server("b", 3));
+        Answering answering = new Answering(setting, turns);
+        answering.plan(List.of(0, 1), List.of(Sample.NONE, Sample.NONE), Occasion.INTENT);
+        int population = answering.servers(0).length > 1 ? 0 : 1;
+        int places = answering.servers(population).length;
+        double sum = 0;
+        for (int place = 0; place < places; place++) {
+            sum += answering.weight(population, place);
+        }
+        int[] count = new int[places];
+        for (int question = 1; question <= 1000; question++) {
+            count[answering.first(population, new SplittableRandom(1))]++;
+            for (int place = 0; place < places; place++) {
+                assertThat(count[place] - question * answering.weight(population, place) / sum)
+                        .isBetween(-1.0, 1.0);
+            }
+        }
+    }
+
+    /** Requests of a log come at its times, whatever the seed. */
+    @Test
+    void aLogIsPlayedAgain() {
+        double[] times = {0, 0.25, 0.5, 3, 3, 9.5};
+        ArrivalLog log = new ArrivalLog(List.of("a", "b"), times, new int[] {0, 1, 0, 0, 1, 0});
+        Setting setting = new Setting(
+                List.of(server("x", 1)),
+                List.of(
+                        new Population("a", log.rate(0), Optional.empty(), 0),
+                        new Population("b", log.rate(1), Optional.empty(), 0.5)),
+                new Law.Fixed(1),
+                0,
+                Double.POSITIVE_INFINITY,
+                new Resolvers(0, List.of()),
+                new Dispatch.Turns(),
+                new Rhythm.Replay(log, 1),
+                10,
+                0);
+
+        assertThat(log.rate(0)).isEqualTo(0.4);
+        assertThat(value(setting, Metric.REQUESTS)).isEqualTo(6);
+        // Waits: 0, .75, 1.5, 0, 1, 0; the second and the fifth are of b.
+        assertThat(value(setting, Metric.WAIT)).isCloseTo(3.25 / 6, offset(1e-9));
+        assertThat(value(setting, Metric.DELAY)).isCloseTo(1 + 3.25 / 6 + 2 * 0.5 / 6, offset(1e-9));
+        Setting twice = new Setting(
+                setting.servers(),
+                setting.populations(),
+                setting.size(),
+                0,
+                setting.bandwidth(),
+                setting.resolvers(),
+                setting.dispatch(),
+                new Rhythm.Replay(log, 2),
+                5,
+                0);
+        // At 0, .125, .25, 1.5, 1.5, 4.75: waits 0, .875, 1.75, 1.5, 2.5, .25.
+        assertThat(value(twice, Metric.WAIT)).isCloseTo(6.875 / 6, offset(1e-9));
     }
 
     @Test
