@@ -228,7 +228,8 @@ class StatusQuoTest {
                                                 row.site(),
                                                 "Warming",
                                                 "50",
-                                                "40 requests/s, 3.5 in flight; held, because of no answer for 12 s",
+                                                "53% of what it requests, 40 requests/s, 3.5 in flight; held, because"
+                                                        + " of no answer for 12 s",
                                                 row.load(),
                                                 row.level(),
                                                 row.share(),
@@ -242,8 +243,9 @@ class StatusQuoTest {
         assertThat(now.declared()).isEqualTo(100);
         assertThat(now.capacity()).isEqualTo(50);
         assertThat(now.warmth()).isEqualTo(0.25);
-        assertThat(now.load()).isEqualTo(new Member.Load.Held("no answer for 12 s"));
+        assertThat(now.load()).isEqualTo(new Member.Load.Held("no answer for 12 s", false));
         assertThat(now.measured().requests()).hasValue(40);
+        assertThat(now.measured().utilisation()).hasValue(0.53);
         assertThat(now.because())
                 .containsExactly(
                         "capacity of the site", "estimated 50 of 100 declared, from what others have in flight");
