@@ -98,7 +98,10 @@ public record ReplicaPoolStatus(
             @JsonPropertyDescription("What the replica can bear, in requests per second, as a decimal text.") @Nullable
             String capacity,
 
-            @JsonPropertyDescription("The load that was measured, as a text with its quantity and age.") @Nullable
+            @JsonPropertyDescription(
+                    "The load that was measured, as a text with its quantities, the time since when they are so, and"
+                            + " what is wrong with it.")
+            @Nullable
             String measured,
 
             @JsonPropertyDescription("The requests per second that it is given over its capacity, as a decimal text.")

@@ -544,7 +544,7 @@ class InstallationE2E {
         System.out.printf(
                 "The metrics API of the cluster: both pods measured %d s after the right was given: %s%n",
                 since(start).toSeconds(), measured);
-        assertThat(measured).matches("[0-9]+% of what it requests [0-9]+% of what it requests");
+        assertThat(measured).matches("([0-9]+% of what it requests; since [0-9TZ:-]+ ?){2}");
         try (KubernetesClient client = cluster.client(world.namespace())) {
             awaitAnswers(world, addresses(client));
         }

@@ -72,7 +72,7 @@ final class Conditions {
                         && condition.getLastTransitionTime() != null)
                 .map(Condition::getLastTransitionTime)
                 .findFirst()
-                .orElseGet(() -> clock.instant().truncatedTo(ChronoUnit.SECONDS).toString());
+                .orElseGet(this::now);
         return new ConditionBuilder()
                 .withType(finding.type())
                 .withStatus(status)
@@ -81,6 +81,11 @@ final class Conditions {
                 .withLastTransitionTime(since)
                 .withObservedGeneration(generation)
                 .build();
+    }
+
+    /** The time, as an RFC 3339 date and time of whole seconds. */
+    String now() {
+        return clock.instant().truncatedTo(ChronoUnit.SECONDS).toString();
     }
 
     private static String shortened(String message) {

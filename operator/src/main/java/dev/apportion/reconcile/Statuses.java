@@ -22,6 +22,7 @@ import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -40,6 +41,9 @@ final class Statuses {
 
     /** Comes after the numbers of a measurement that counts on although a later one failed, and before the reason. */
     static final String HELD = "; held, because of ";
+
+    /** Before the time since when what was measured is so. */
+    static final String SINCE = "; since ";
 
     /** Comes after the numbers of a sample that stands in the specification. */
     static final String FIXED = "; a fixed sample";
@@ -152,7 +156,19 @@ final class Statuses {
                                 pool.getStatus() == null
                                         ? null
                                         : pool.getStatus().lastChange()),
-                found.replicas().stream().limit(ROWS_SHOWN).map(Statuses::row).toList());
+                rows(found, pool.getStatus()));
+    }
+
+    private List<ReplicaPoolStatus.Row> rows(PoolPlan plan, @Nullable ReplicaPoolStatus before) {
+        Map<String, String> measured = new HashMap<>();
+        if (before != null) {
+            before.rows().forEach(row -> measured.put(row.name(), Objects.requireNonNullElse(row.measured(), "")));
+        }
+        return plan.replicas().stream()
+                .limit(ROWS_SHOWN)
+                .map(replica ->
+                        row(replica, measured.getOrDefault(replica.member().name(), "")))
+                .toList();
     }
 
     /** What became of the allocation before stays said, while the rest is as it was: a start is no news. */
@@ -175,7 +191,7 @@ final class Statuses {
                 change.reason());
     }
 
-    private static ReplicaPoolStatus.Row row(PoolPlan.Replica replica) {
+    private ReplicaPoolStatus.Row row(PoolPlan.Replica replica, String measuredBefore) {
         Member member = replica.member();
         return new ReplicaPoolStatus.Row(
                 member.name(),
@@ -185,7 +201,7 @@ final class Statuses {
                         ? "Warming"
                         : member.state().name(),
                 decimal(member.capacity()),
-                measured(member),
+                measured(member, measuredBefore),
                 decimal(replica.load()),
                 decimal(replica.level()),
                 decimal(replica.share()),
@@ -205,8 +221,12 @@ final class Statuses {
         return Optional.empty();
     }
 
-    /** What was measured, for people; null when nothing is. */
-    private static @Nullable String measured(Member member) {
+    /**
+     * What was measured, for people; null when nothing is.
+     *
+     * @param before what stands there
+     */
+    private @Nullable String measured(Member member, String before) {
         Sample sample = member.measured();
         Map<String, OptionalDouble> quantities = new LinkedHashMap<>();
         quantities.put("%s requests/s", sample.requests());
@@ -222,11 +242,21 @@ final class Statuses {
         String values = String.join(", ", texts);
         return switch (member.load()) {
             case Member.Load.Declared fixed -> texts.isEmpty() ? null : values + FIXED;
-            case Member.Load.Measured now -> texts.isEmpty() ? null : values;
-            case Member.Load.Held(String reason, boolean partly) -> values + HELD + reason;
-            case Member.Load.Hot(String reason) -> reason.isEmpty() ? values : values + HELD + reason;
+            case Member.Load.Measured now -> texts.isEmpty() ? null : since(values, before);
+            case Member.Load.Held(String reason, boolean partly) -> since(values, before) + HELD + reason;
+            case Member.Load.Hot(String reason) -> since(values, before) + (reason.isEmpty() ? "" : HELD + reason);
             case Member.Load.Missing(String reason, boolean counted) -> NOTHING + reason;
         };
+    }
+
+    /** What was measured, and since when that is so: a time for each look would be a write for each look. */
+    private String since(String values, String before) {
+        String begin = values + SINCE;
+        if (!before.startsWith(begin)) {
+            return begin + conditions.now();
+        }
+        int end = before.indexOf(HELD);
+        return end < 0 ? before : before.substring(0, end);
     }
 
     /**

@@ -228,8 +228,8 @@ class StatusQuoTest {
                                                 row.site(),
                                                 "Warming",
                                                 "50",
-                                                "53% of what it requests, 40 requests/s, 3.5 in flight; held, because"
-                                                        + " of no answer for 12 s",
+                                                "53% of what it requests, 40 requests/s, 3.5 in flight; since"
+                                                        + " 2026-01-02T03:04:05Z; held, because of no answer for 12 s",
                                                 row.load(),
                                                 row.level(),
                                                 row.share(),

@@ -2,7 +2,9 @@ package dev.apportion.reconcile;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.apportion.allocation.Sample;
 import dev.apportion.api.DNSZoneStatus;
+import dev.apportion.api.ReplicaPool;
 import dev.apportion.api.ReplicaPoolStatus;
 import dev.apportion.api.TrafficServiceStatus;
 import dev.apportion.api.TrafficStreamStatus;
@@ -16,9 +18,11 @@ import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -271,5 +275,49 @@ class StatusesTest {
     })
     void numbersAreDecimalsWithoutExponent(double value, String text) {
         assertThat(Statuses.decimal(value)).isEqualTo(text);
+    }
+
+    /** The time stays as long as the values do: another one at each look would be a write at each look. */
+    @Test
+    void whatWasMeasuredHasTheTimeSinceWhenItIsSo() {
+        Setting setting = setting(1);
+
+        assertThat(measured(setting, "12:00:00", 3, new Member.Load.Measured()))
+                .isEqualTo("3 in flight; since 2024-01-01T12:00:00Z");
+        assertThat(measured(setting, "12:00:10", 3, new Member.Load.Measured()))
+                .isEqualTo("3 in flight; since 2024-01-01T12:00:00Z");
+        assertThat(measured(setting, "12:00:20", 3, new Member.Load.Held("no answer", false)))
+                .isEqualTo("3 in flight; since 2024-01-01T12:00:00Z; held, because of no answer");
+        assertThat(measured(setting, "12:00:30", 3, new Member.Load.Measured()))
+                .isEqualTo("3 in flight; since 2024-01-01T12:00:00Z");
+        assertThat(measured(setting, "12:00:40", 30, new Member.Load.Measured()))
+                .isEqualTo("30 in flight; since 2024-01-01T12:00:40Z");
+    }
+
+    private static @Nullable String measured(Setting setting, String time, int inFlight, Member.Load load) {
+        ReplicaPool pool = setting.pools().getFirst();
+        Plan plan = setting.plan();
+        PoolPlan planned = Objects.requireNonNull(plan.pools().get(SHOP));
+        Member member = planned.replicas().getFirst().member();
+        OptionalDouble none = OptionalDouble.empty();
+        PoolPlan seen = PoolPlanner.plan(
+                Objects.requireNonNull(plan.admission().pools().get(SHOP))
+                        .value()
+                        .orElseThrow(),
+                List.of(member.measured(
+                        load,
+                        new Sample(none, OptionalDouble.of(inFlight), none, none, none, none),
+                        member.capacity())),
+                List.of(),
+                new Past(Optional.empty(), java.util.Map.of(), false));
+        Clock clock = Clock.fixed(Instant.parse("2024-01-01T" + time + "Z"), ZoneOffset.UTC);
+        pool.setStatus(new Statuses(new Conditions(clock))
+                .pool(
+                        pool,
+                        Objects.requireNonNull(plan.admission().pools().get(SHOP)),
+                        Optional.of(seen),
+                        Optional.empty(),
+                        setting));
+        return pool.getStatus().rows().getFirst().measured();
     }
 }
