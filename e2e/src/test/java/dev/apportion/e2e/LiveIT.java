@@ -302,7 +302,12 @@ class LiveIT {
                             .stdout())
                     .startsWith("no change\n")
                     .doesNotContain("Note");
-            Command.Result verified = administrator.run("verify", "-n", kubectl.namespace());
+            Command.Result verified = administrator.run(
+                    "verify",
+                    "-n",
+                    kubectl.namespace(),
+                    "--server",
+                    "127.0.0.1:" + product.coreDns().port());
             assertThat(verified.exitCode()).as(verified.toString()).isZero();
             assertThat(verified.stdout()).contains("answers live.example as planned: 5 hosts");
         } finally {
