@@ -138,7 +138,7 @@ final class PlotDrawing {
             });
             chart.addSeries(name, xs, means, halves);
         });
-        style(chart.getStyler(), logarithmic);
+        style(chart.getStyler(), logarithmic, foot(plot, scale));
         return chart;
     }
 
@@ -160,7 +160,7 @@ final class PlotDrawing {
             }
             chart.addSeries(name, plot.xs(), means, halves);
         });
-        style(chart.getStyler(), logarithmic);
+        style(chart.getStyler(), logarithmic, foot(plot, scale));
         chart.getStyler().setLegendVisible(plot.series().size() > 1);
         return chart;
     }
@@ -171,7 +171,17 @@ final class PlotDrawing {
         return drawn ? interval.half() : 0;
     }
 
-    private static void style(AxesChartStyler styler, boolean logarithmic) {
+    /** The power of ten below all that is drawn on a logarithmic axis: bars would begin at zero there, which it has not. */
+    private static double foot(Plot plot, double scale) {
+        double least = plot.series().values().stream()
+                .flatMap(series -> series.values().stream())
+                .mapToDouble(interval -> interval.mean() - bar(interval, true))
+                .min()
+                .orElse(1);
+        return Math.pow(10, Math.floor(Math.log10(least * scale)));
+    }
+
+    private static void style(AxesChartStyler styler, boolean logarithmic, double foot) {
         Font font = new Font(Font.SANS_SERIF, Font.PLAIN, 12);
         styler.setYAxisLogarithmic(logarithmic)
                 .setAxisTitleFont(font)
@@ -183,6 +193,7 @@ final class PlotDrawing {
                 .setLegendFont(font)
                 .setChartTitleFont(font.deriveFont(Font.BOLD, 13));
         if (logarithmic) {
+            styler.setYAxisMin(foot);
             styler.setYAxisTickLabelsFormattingFunction(value ->
                     new BigDecimal(value).round(TICK).stripTrailingZeros().toPlainString());
         } else {
