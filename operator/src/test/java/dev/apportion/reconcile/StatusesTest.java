@@ -311,13 +311,14 @@ class StatusesTest {
                 List.of(),
                 new Past(Optional.empty(), java.util.Map.of(), false));
         Clock clock = Clock.fixed(Instant.parse("2024-01-01T" + time + "Z"), ZoneOffset.UTC);
-        pool.setStatus(new Statuses(new Conditions(clock))
+        ReplicaPoolStatus status = new Statuses(new Conditions(clock))
                 .pool(
                         pool,
                         Objects.requireNonNull(plan.admission().pools().get(SHOP)),
                         Optional.of(seen),
                         Optional.empty(),
-                        setting));
-        return pool.getStatus().rows().getFirst().measured();
+                        setting);
+        pool.setStatus(status);
+        return status.rows().getFirst().measured();
     }
 }
