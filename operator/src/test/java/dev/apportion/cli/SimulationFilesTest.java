@@ -162,17 +162,20 @@ class SimulationFilesTest {
                 SCENARIO.replace("  dispatch.dns.maxReplicas: [1, 2]", "  seconds: [20, 30000000]")
                         .replace("less: {maxReplicas: 2}, than: {maxReplicas: 1}", "near: 1"));
         Path report = folder.resolve("report.html");
-        Process process = new ProcessBuilder(java(
-                        List.of(),
-                        "simulate",
-                        file.toString(),
-                        "-o",
-                        "json",
-                        "--threads",
-                        "2",
-                        "--progress",
-                        "--report",
-                        report.toString()))
+        // What a shell runs in the background is started with this signal ignored, and so is all that it starts.
+        List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT"));
+        command.addAll(java(
+                List.of(),
+                "simulate",
+                file.toString(),
+                "-o",
+                "json",
+                "--threads",
+                "2",
+                "--progress",
+                "--report",
+                report.toString()));
+        Process process = new ProcessBuilder(command)
                 .redirectOutput(folder.resolve("out.json").toFile())
                 .start();
         try (BufferedReader errors = process.errorReader()) {
