@@ -34,7 +34,8 @@ public enum Quantity {
                 value(values, CONNECTIONS),
                 value(values, USERS),
                 value(values, UNIQUE_USERS),
-                value(values, LOAD_AVERAGE));
+                value(values, LOAD_AVERAGE),
+                value(values, UTILISATION));
     }
 
     private static OptionalDouble value(Map<Quantity, Double> values, Quantity quantity) {

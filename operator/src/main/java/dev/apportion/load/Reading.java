@@ -7,10 +7,9 @@ import java.util.OptionalDouble;
  * What is known of a replica's load at one moment.
  *
  * @param sample the quantities, counters made rates
- * @param utilisation the use of a resource over what is requested of it; empty when it was not measured
  * @param takenNanos when it held, in nanoseconds of the monotonic clock
  */
-public record Reading(Sample sample, OptionalDouble utilisation, long takenNanos) {
+public record Reading(Sample sample, long takenNanos) {
 
     /** The part of one of several that share it evenly. How busy the machine is, is the same for all of them. */
     public Reading part(int sharers) {
@@ -23,8 +22,8 @@ public record Reading(Sample sample, OptionalDouble utilisation, long takenNanos
                                 over(sample.connections(), sharers),
                                 over(sample.users(), sharers),
                                 over(sample.uniqueUsers(), sharers),
-                                sample.loadAverage()),
-                        utilisation,
+                                sample.loadAverage(),
+                                sample.utilisation()),
                         takenNanos);
     }
 

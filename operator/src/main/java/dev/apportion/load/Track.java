@@ -124,16 +124,10 @@ public record Track(
                 quantities.put(quantity, value);
             }
         }
-        Double used = quantities.get(Quantity.UTILISATION);
         String wrong = String.join("; ", found);
         return new Track(
                 totals.isEmpty() ? counters : new Readout.Values(totals, values.takenNanos(), values.stampMillis()),
-                quantities.isEmpty()
-                        ? good
-                        : new Reading(
-                                Quantity.sample(quantities),
-                                used == null ? OptionalDouble.empty() : OptionalDouble.of(used),
-                                values.takenNanos()),
+                quantities.isEmpty() ? good : new Reading(Quantity.sample(quantities), values.takenNanos()),
                 wrong,
                 values.stampMillis(),
                 wrong,

@@ -36,6 +36,9 @@ import org.jspecify.annotations.Nullable;
  */
 record Estimates(Map<String, Busy> busy, Speeds speeds, Map<String, Adopted> adopted, Map<String, Double> rates) {
 
+    /** Why a replica counts with something else than what is declared: what it counts with, that, and what tells it. */
+    static final String ESTIMATED = "estimated %s of %s declared, from %s";
+
     /** Why a replica counts with what is declared, although something was learned of it. */
     static final String ALL_HOT = "all replicas are hot: what is declared counts";
 
@@ -92,8 +95,9 @@ record Estimates(Map<String, Busy> busy, Speeds speeds, Map<String, Adopted> ado
         }
 
         private static OptionalDouble inFlight(Reading reading) {
-            return reading.utilisation().isPresent()
-                    ? OptionalDouble.of(reading.utilisation().getAsDouble() * UTILISATION_UNITS)
+            OptionalDouble used = reading.sample().utilisation();
+            return used.isPresent()
+                    ? OptionalDouble.of(used.getAsDouble() * UTILISATION_UNITS)
                     : reading.sample().inFlight();
         }
 
@@ -358,7 +362,7 @@ record Estimates(Map<String, Busy> busy, Speeds speeds, Map<String, Adopted> ado
         }
 
         boolean isUtilisation() {
-            return readings.values().iterator().next().utilisation().isPresent();
+            return readings.values().iterator().next().sample().utilisation().isPresent();
         }
 
         /** What it has over what it bears; zero where nobody has said what that is. */
@@ -379,7 +383,8 @@ record Estimates(Map<String, Busy> busy, Speeds speeds, Map<String, Adopted> ado
                     sum(reading -> reading.sample().uniqueUsers()),
                     mean(readings.values().stream()
                             .map(reading -> reading.sample().loadAverage())),
-                    mean(readings.values().stream().map(Reading::utilisation)));
+                    mean(readings.values().stream()
+                            .map(reading -> reading.sample().utilisation())));
         }
     }
 
@@ -423,11 +428,10 @@ record Estimates(Map<String, Busy> busy, Speeds speeds, Map<String, Adopted> ado
                 speed.factor() == 1 ? member.declared() : capacity,
                 speed.factor() == 1
                         ? ""
-                        : "estimated %s of %s declared, from %s"
-                                .formatted(
-                                        Statuses.decimal(capacity),
-                                        Statuses.decimal(member.declared()),
-                                        speed.because().isEmpty() ? "what others have in flight" : speed.because()));
+                        : ESTIMATED.formatted(
+                                Statuses.decimal(capacity),
+                                Statuses.decimal(member.declared()),
+                                speed.because().isEmpty() ? "what others have in flight" : speed.because()));
     }
 
     private static OptionalDouble steady(OptionalDouble last, OptionalDouble now) {

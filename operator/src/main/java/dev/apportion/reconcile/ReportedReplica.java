@@ -8,7 +8,6 @@ import inet.ipaddr.IPAddress;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.OptionalDouble;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -39,10 +38,9 @@ record ReportedReplica(
 
     private static final double PERCENT = 100;
 
-    private static final String NUMBER = "([0-9]+(?:\\.[0-9]+)?)";
-    private static final Pattern WARMTH = Pattern.compile("new: ([0-9]+)% of its share");
+    private static final Pattern WARMTH = Pattern.compile(Statuses.WARMING.formatted("([0-9]+)"));
     private static final Pattern ESTIMATE =
-            Pattern.compile("estimated %s of %s declared, from .*".formatted(NUMBER, NUMBER));
+            Pattern.compile(Estimates.ESTIMATED.formatted(Shown.NUMBER, Shown.NUMBER, ".*"));
 
     static ReportedReplica of(ReplicaPoolStatus.Row row) {
         double capacity = number(row.capacity());
@@ -70,7 +68,7 @@ record ReportedReplica(
                 declared,
                 capacity,
                 warmth,
-                sample(measured),
+                Shown.read(measured),
                 load(measured, hot),
                 number(row.load()),
                 number(row.level()),
@@ -121,32 +119,6 @@ record ReportedReplica(
                     }
                 })
                 .toList();
-    }
-
-    /** The numbers in what was measured. */
-    static Sample sample(String measured) {
-        if (measured.startsWith(Statuses.NOTHING)) {
-            return Sample.NONE;
-        }
-        return new Sample(
-                quantity(measured, "%s requests/s"),
-                quantity(measured, "%s in flight"),
-                quantity(measured, "%s connections"),
-                quantity(measured, "%s users"),
-                quantity(measured, "%s distinct"),
-                quantity(measured, "load average %s"),
-                utilisation(measured));
-    }
-
-    private static OptionalDouble utilisation(String measured) {
-        OptionalDouble percent = quantity(measured, "%s%% of what it requests");
-        return percent.isPresent() ? OptionalDouble.of(percent.getAsDouble() / PERCENT) : percent;
-    }
-
-    private static OptionalDouble quantity(String measured, String form) {
-        Matcher found = Pattern.compile("(?:^|, )" + form.formatted(NUMBER) + "(?=$|, |; )")
-                .matcher(measured);
-        return found.find() ? OptionalDouble.of(Double.parseDouble(found.group(1))) : OptionalDouble.empty();
     }
 
     private static Member.Load load(String measured, boolean hot) {

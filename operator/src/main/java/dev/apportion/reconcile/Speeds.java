@@ -213,7 +213,7 @@ record Speeds(Map<String, Trial> trials, Map<String, Speed> known) {
             boolean utilisation = false;
             for (Map.Entry<String, Reading> entry : replica.readings().entrySet()) {
                 Reading reading = entry.getValue();
-                utilisation |= reading.utilisation().isPresent();
+                utilisation |= reading.sample().utilisation().isPresent();
                 now = Math.max(now, reading.takenNanos());
                 if (reading.takenNanos() >= speed.from()) {
                     Trial before = trials.get(entry.getKey());

@@ -1,6 +1,5 @@
 package dev.apportion.reconcile;
 
-import dev.apportion.allocation.Sample;
 import dev.apportion.api.Answer;
 import dev.apportion.api.DNSZone;
 import dev.apportion.api.DNSZoneStatus;
@@ -23,12 +22,10 @@ import java.math.RoundingMode;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.OptionalDouble;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -50,6 +47,9 @@ final class Statuses {
 
     /** Comes before the reason why there is no measurement that counts. */
     static final String NOTHING = "nothing: ";
+
+    /** What a new replica may have of its share by now, in percent. */
+    static final String WARMING = "new: %s%% of its share";
 
     private static final int DECIMALS = 4;
 
@@ -216,7 +216,7 @@ final class Statuses {
             return Optional.empty();
         }
         if (member.isWarming()) {
-            return Optional.of("new: %d%% of its share".formatted(Math.round(PERCENT * member.warmth())));
+            return Optional.of(WARMING.formatted(Math.round(PERCENT * member.warmth())));
         }
         return Optional.empty();
     }
@@ -227,18 +227,7 @@ final class Statuses {
      * @param before what stands there
      */
     private @Nullable String measured(Member member, String before) {
-        Sample sample = member.measured();
-        Map<String, OptionalDouble> quantities = new LinkedHashMap<>();
-        quantities.put("%s requests/s", sample.requests());
-        quantities.put("%s in flight", sample.inFlight());
-        quantities.put("%s connections", sample.connections());
-        quantities.put("%s users", sample.users());
-        quantities.put("%s distinct", sample.uniqueUsers());
-        quantities.put("load average %s", sample.loadAverage());
-        List<String> texts = new ArrayList<>();
-        sample.utilisation()
-                .ifPresent(part -> texts.add("%d%% of what it requests".formatted(Math.round(PERCENT * part))));
-        quantities.forEach((text, quantity) -> quantity.ifPresent(value -> texts.add(text.formatted(decimal(value)))));
+        List<String> texts = Shown.texts(member.measured());
         String values = String.join(", ", texts);
         return switch (member.load()) {
             case Member.Load.Declared fixed -> texts.isEmpty() ? null : values + FIXED;

@@ -96,7 +96,6 @@ class ControlTest {
                                 OptionalDouble.empty(),
                                 OptionalDouble.empty(),
                                 OptionalDouble.empty()),
-                        OptionalDouble.empty(),
                         Duration.ofSeconds(second).toNanos())));
     }
 

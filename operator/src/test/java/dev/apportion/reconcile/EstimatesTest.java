@@ -110,7 +110,6 @@ class EstimatesTest {
                         OptionalDouble.empty(),
                         OptionalDouble.empty(),
                         OptionalDouble.empty()),
-                OptionalDouble.empty(),
                 Math.round(atSeconds * TimeUnit.SECONDS.toNanos(1))));
     }
 

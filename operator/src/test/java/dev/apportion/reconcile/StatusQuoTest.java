@@ -281,7 +281,7 @@ class StatusQuoTest {
             Double users,
             Double distinct,
             Double load) {
-        assertThat(ReportedReplica.sample(text))
+        assertThat(Shown.read(text))
                 .isEqualTo(new Sample(of(requests), of(inFlight), of(connections), of(users), of(distinct), of(load)));
     }
 
