@@ -153,6 +153,7 @@ final class Explanation {
         add(known, "users", sample.users());
         add(known, "distinct users", sample.uniqueUsers());
         add(known, "load average", sample.loadAverage());
+        sample.utilisation().ifPresent(part -> known.add(percent(part) + " of what it requests"));
         String values = known.isEmpty() ? "nothing is measured of it" : "measured: " + String.join(", ", known);
         return switch (member.load()) {
             case Member.Load.Declared declared ->

@@ -75,4 +75,10 @@ class ExplainCommandTest {
         assertThat(Run.of("explain", "shop", "-f", file.toString()).out()).contains("there is no DNSZone web/nowhere");
         assertThat(Run.of("explain", "-f", "nowhere.yaml").code()).isEqualTo(2);
     }
+
+    @Test
+    void whatAPodUsesOfWhatItRequestsIsShown() throws IOException {
+        assertThat(Explanation.text(PoolScenarioTest.quo().plan(), pool -> true, stream -> true))
+                .contains("measured: 53.00% of what it requests");
+    }
 }

@@ -67,7 +67,7 @@ class PoolScenarioTest {
           lowerBound: "0.8"
           optimalityGap: "0"
           rows:
-          - {name: a, address: 10.0.0.1, site: fra, state: Ready, capacity: "100", load: "0.8", level: "0.8", share: "0.6667", because: capacity of the site}
+          - {name: a, address: 10.0.0.1, site: fra, state: Ready, capacity: "100", measured: "53% of what it requests; since 2024-01-01T00:00:00Z", load: "0.8", level: "0.8", share: "0.6667", because: capacity of the site}
           - {name: b, address: 10.0.0.2, site: fra, state: Ready, capacity: "50", load: "0.8", level: "0.8", share: "0.3333", because: "capacity of the site; estimated 50 of 100 declared, from what others have in flight"}
           - {name: c, address: "", site: fra, state: NotReady, capacity: "100", load: "0", level: "0", share: "0", because: capacity of the site}
           - {name: d, address: 192.0.2.9, site: spare, state: Ready, capacity: "500", load: "0", level: "0", share: "0", because: capacity declared}
@@ -86,7 +86,8 @@ class PoolScenarioTest {
         status: {rate: "90", answers: [{address: 10.0.0.1, replica: a, weight: 256, share: "1"}], conditions: []}
         """;
 
-    private static StatusQuo quo() throws IOException {
+    /** What is in force in it. */
+    static StatusQuo quo() throws IOException {
         List<DNSZone> zones = new ArrayList<>();
         List<ReplicaPool> pools = new ArrayList<>();
         List<TrafficService> services = new ArrayList<>();
