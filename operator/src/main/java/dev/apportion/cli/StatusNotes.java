@@ -67,10 +67,8 @@ final class StatusNotes implements Explanation.Notes {
         }
         notes.add("the status was written %s, of the generation %s; it is written again when what it says differs"
                 .formatted(age(written(pool)), status.observedGeneration()));
-        if (status.replicas() != null
-                && status.replicas().total() > status.rows().size()) {
-            notes.add("it shows %d of %d replicas"
-                    .formatted(status.rows().size(), status.replicas().total()));
+        if (StatusQuo.showsSome(status)) {
+            notes.add("it shows %s replicas".formatted(StatusQuo.shown(status)));
         }
         notes.add(load(plan.basis(), status));
         notes.add(behavior(plan.basis().behavior()));
@@ -87,7 +85,7 @@ final class StatusNotes implements Explanation.Notes {
     }
 
     private static String load(AdmittedPool pool, ReplicaPoolStatus status) {
-        String known = condition(status, Finding.LOAD_AVAILABLE)
+        String known = status.condition(Finding.LOAD_AVAILABLE)
                 .map(condition -> "%s: %s".formatted(condition.getReason(), condition.getMessage()))
                 .orElse("not said");
         return pool.load()
@@ -121,7 +119,7 @@ final class StatusNotes implements Explanation.Notes {
                 .ifPresent(resource -> notes.addAll(conditions(resource)));
         Optional.ofNullable(services.get(service))
                 .flatMap(found -> Optional.ofNullable(found.getStatus()))
-                .flatMap(status -> condition(status, Finding.WEIGHTS_HONORED))
+                .flatMap(status -> status.condition(Finding.WEIGHTS_HONORED))
                 .ifPresent(condition -> notes.add(text(condition)));
         if (quo.admission().service(service).filter(found -> found.paused()).isPresent()) {
             notes.add("the service is paused: what was published stays");
@@ -143,7 +141,7 @@ final class StatusNotes implements Explanation.Notes {
                                 Finding.PROGRAMMED,
                                 Finding.VERIFIED,
                                 Finding.WEIGHTS_HONORED)
-                        .flatMap(type -> condition(status, type).stream())
+                        .flatMap(type -> status.condition(type).stream())
                         .filter(condition -> !(condition.getType().equals(Finding.ACCEPTED)
                                 && condition.getStatus().equals("True")))
                         .map(StatusNotes::text)
@@ -153,12 +151,6 @@ final class StatusNotes implements Explanation.Notes {
     static String text(Condition condition) {
         return "%s %s, %s: %s"
                 .formatted(condition.getType(), condition.getStatus(), condition.getReason(), condition.getMessage());
-    }
-
-    static Optional<Condition> condition(ResourceStatus status, String type) {
-        return status.conditions().stream()
-                .filter(condition -> condition.getType().equals(type))
-                .findFirst();
     }
 
     /** When the status was written last, as the API server keeps it. */

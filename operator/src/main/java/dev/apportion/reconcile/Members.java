@@ -63,12 +63,8 @@ public final class Members {
 
     private static List<Member> published(
             AdmittedPool pool, AdmittedPool.Site site, Ref service, ReplicaPoolSpec.Publish publish, World world) {
-        List<Fronts.Backend> endpoints = endpoints(
-                site,
-                world.endpointSlices(service),
-                service.namespace(),
-                pool.behavior().minReadyPercent(),
-                world);
+        List<Fronts.Backend> endpoints =
+                endpoints(pool, site, world.endpointSlices(service), service.namespace(), world);
         return switch (publish) {
             case Endpoints -> endpoints.stream().map(Fronts.Backend::member).toList();
             case LoadBalancer -> Fronts.loadBalancer(site, service.name(), world.service(service), endpoints);
@@ -142,7 +138,7 @@ public final class Members {
     }
 
     private static List<Fronts.Backend> endpoints(
-            AdmittedPool.Site site, List<EndpointSlice> slices, String namespace, int minReadyPercent, World world) {
+            AdmittedPool pool, AdmittedPool.Site site, List<EndpointSlice> slices, String namespace, World world) {
         Map<String, Sighting> sightings = new TreeMap<>();
         for (EndpointSlice slice : slices) {
             if ("FQDN".equals(slice.getAddressType())) {
@@ -154,7 +150,8 @@ public final class Members {
         }
         List<Fronts.Backend> backends = new ArrayList<>();
         sightings.forEach((name, sighting) ->
-                backends.add(new Fronts.Backend(member(site, name, sighting, namespace, world), sighting.node)));
+                backends.add(new Fronts.Backend(member(pool, site, name, sighting, namespace, world), sighting.node)));
+        int minReadyPercent = pool.behavior().minReadyPercent();
         if (!isTooFew(backends, sightings, minReadyPercent)) {
             return backends;
         }
@@ -276,7 +273,7 @@ public final class Members {
     }
 
     private static Member member(
-            AdmittedPool.Site site, String name, Sighting sighting, String namespace, World world) {
+            AdmittedPool pool, AdmittedPool.Site site, String name, Sighting sighting, String namespace, World world) {
         double capacity = site.capacity();
         boolean drain = false;
         List<String> because = new ArrayList<>(sighting.problems);
@@ -305,7 +302,10 @@ public final class Members {
         if (ended) {
             because.add("the pod has ended");
         }
-        sighting.started = Optional.ofNullable(sighting.pod).flatMap(pod -> world.podStarted(new Ref(namespace, pod)));
+        // Only measurements need it.
+        sighting.started = Optional.ofNullable(sighting.pod)
+                .filter(pod -> pool.load().isPresent())
+                .flatMap(pod -> world.podStarted(new Ref(namespace, pod)));
         List<IPAddress> serving = ended ? List.of() : List.copyOf(sighting.serving);
         Member.State state =
                 serving.isEmpty() ? Member.State.NotReady : drain ? Member.State.Draining : Member.State.Ready;

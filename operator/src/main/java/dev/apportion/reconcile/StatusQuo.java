@@ -162,12 +162,7 @@ public final class StatusQuo {
 
     /** The ConfigMaps of a zone, where they were read. */
     private Optional<List<Host>> inShards(AdmittedZone zone) {
-        if (!(zone.backEnd() instanceof AdmittedZone.CoreDns)) {
-            return Optional.empty();
-        }
-        CoreDnsLayout layout = ZonePublisher.layout(zone);
-        List<ConfigMap> shards = IntStream.range(0, layout.shards().count())
-                .mapToObj(shard -> new Ref(layout.namespace(), layout.configMapName(shard)))
+        List<ConfigMap> shards = shards(zone).stream()
                 .flatMap(ref -> Stream.ofNullable(state.configMaps().get(ref)))
                 .toList();
         Set<String> mine = admission.servicesOf(zone.ref()).stream()
@@ -237,7 +232,8 @@ public final class StatusQuo {
                 .sorted(Comparator.comparing(Demand::key))
                 .map(demand -> stream(demand, answers.getOrDefault(demand.key(), List.of()), ready))
                 .toList();
-        String what = condition(status.conditions(), Finding.ALLOCATED).orElse("");
+        String what =
+                status.condition(Finding.ALLOCATED).map(Condition::getMessage).orElse("");
         return new PoolPlan(
                 pool.ref(),
                 pool.policyName(),
@@ -276,14 +272,6 @@ public final class StatusQuo {
                                 / Objects.requireNonNull(
                                         sums.get(answer.address().isIPv6()))))
                 .toList();
-    }
-
-    /** The message of a condition. */
-    private static Optional<String> condition(List<Condition> conditions, String type) {
-        return conditions.stream()
-                .filter(condition -> condition.getType().equals(type))
-                .map(Condition::getMessage)
-                .findFirst();
     }
 
     /** The zones of which the statuses do not say all: keys are counted there, and long answers cut off. */
@@ -342,29 +330,39 @@ public final class StatusQuo {
         for (ReplicaPool pool : state.pools()) {
             ReplicaPoolStatus status = pool.getStatus();
             if (status != null
-                    && status.replicas() != null
-                    && status.replicas().total() > status.rows().size()
+                    && showsSome(status)
                     && admission.pool(Ref.of(pool)).filter(world::isReported).isPresent()) {
-                pools.put(
-                        Ref.of(pool),
-                        "its status shows %d of %d replicas"
-                                .formatted(
-                                        status.rows().size(), status.replicas().total()));
+                pools.put(Ref.of(pool), "its status shows %s replicas".formatted(shown(status)));
             }
         }
         return pools;
     }
 
+    /** Whether a status shows some of the replicas only: a status is read by people. */
+    public static boolean showsSome(ReplicaPoolStatus status) {
+        return status.replicas() != null
+                && status.replicas().total() > status.rows().size();
+    }
+
+    /** How many replicas a status shows, of how many. */
+    public static String shown(ReplicaPoolStatus status) {
+        ReplicaPoolStatus.Replicas replicas = Objects.requireNonNull(status.replicas());
+        return "%d of %d".formatted(status.rows().size(), replicas.total());
+    }
+
     /** The names of the ConfigMaps that hold a zone; none where it stands in DNSEndpoints. */
     public List<Ref> shards(Ref zone) {
-        return admission
-                .zone(zone)
-                .filter(found -> found.backEnd() instanceof AdmittedZone.CoreDns)
-                .map(ZonePublisher::layout)
-                .map(layout -> IntStream.range(0, layout.shards().count())
-                        .mapToObj(shard -> new Ref(layout.namespace(), layout.configMapName(shard)))
-                        .toList())
-                .orElse(List.of());
+        return admission.zone(zone).map(StatusQuo::shards).orElse(List.of());
+    }
+
+    private static List<Ref> shards(AdmittedZone zone) {
+        if (!(zone.backEnd() instanceof AdmittedZone.CoreDns)) {
+            return List.of();
+        }
+        CoreDnsLayout layout = ZonePublisher.layout(zone);
+        return IntStream.range(0, layout.shards().count())
+                .mapToObj(shard -> new Ref(layout.namespace(), layout.configMapName(shard)))
+                .toList();
     }
 
     /** What hinders an answer from being known exactly, for people. */
@@ -381,9 +379,9 @@ public final class StatusQuo {
                 gaps.add(
                         "ReplicaPool %s was changed, and its status is of the generation %s before. Maybe the operator does not run"
                                 .formatted(ref, status.observedGeneration()));
-            } else if (status.replicas().total() > status.rows().size()) {
-                gaps.add("the status of ReplicaPool %s shows %d of %d replicas; the others are left out"
-                        .formatted(ref, status.rows().size(), status.replicas().total()));
+            } else if (showsSome(status)) {
+                gaps.add("the status of ReplicaPool %s shows %s replicas; the others are left out"
+                        .formatted(ref, shown(status)));
             } else if (status.replicas().warming() > 0) {
                 gaps.add("%d replicas of ReplicaPool %s are warming up: their shares will grow as time goes on"
                         .formatted(status.replicas().warming(), ref));

@@ -163,9 +163,10 @@ final class StatusWriter {
      */
     private <S, T extends ResourceStatus, R extends ApportionResource<S, T>> void transition(R resource, T status) {
         T before = resource.getStatus();
-        Optional<Condition> was =
-                before == null ? Optional.empty() : ready(before).filter(StatusWriter::isFalse);
-        Condition now = ready(status).orElse(null);
+        Optional<Condition> was = before == null
+                ? Optional.empty()
+                : before.condition(Finding.READY).filter(StatusWriter::isFalse);
+        Condition now = status.condition(Finding.READY).orElse(null);
         if (now == null
                 || (isFalse(now)
                         ? was.map(Condition::getReason)
@@ -196,12 +197,6 @@ final class StatusWriter {
                         .log("Could not send");
             }
         });
-    }
-
-    private static Optional<Condition> ready(ResourceStatus status) {
-        return status.conditions().stream()
-                .filter(condition -> condition.getType().equals(Finding.READY))
-                .findFirst();
     }
 
     private static boolean isFalse(Condition condition) {
