@@ -350,26 +350,17 @@ class LiveIT {
 
     @Test
     void whatCannotBeReadIsSaidInOneLine() throws IOException {
-        assertThat(run("explain", "nobody"))
-                .satisfies(result -> assertThat(result.exitCode()).isEqualTo(1))
-                .extracting(Command.Result::stderr)
-                .asString()
+        assertThat(refused(1, run("explain", "nobody")))
                 .isEqualTo(
                         "there is no pool, service, stream or host name \"nobody\" in the namespace %1$s; kubectl get replicapools,trafficservices,trafficstreams -n %1$s lists what is there%n"
                                 .formatted(kubectl.namespace()));
-        assertThat(Apportion.packaged().against(reader).run("explain", "kube-system/shop"))
-                .satisfies(result -> assertThat(result.exitCode()).isEqualTo(2))
-                .extracting(Command.Result::stderr)
-                .asString()
+        assertThat(refused(2, Apportion.packaged().against(reader).run("explain", "kube-system/shop")))
                 .startsWith("no right to list replicapools in the namespace kube-system at https://127.0.0.1:")
                 .hasLineCount(1);
         Path nobody = Files.writeString(
                 folder.resolve("nobody"),
                 Files.readString(reader).replaceAll("https://127.0.0.1:\\d+", "https://127.0.0.1:1"));
-        assertThat(Apportion.packaged().against(nobody).run("plan", "--live"))
-                .satisfies(result -> assertThat(result.exitCode()).isEqualTo(2))
-                .extracting(Command.Result::stderr)
-                .asString()
+        assertThat(refused(2, Apportion.packaged().against(nobody).run("plan", "--live")))
                 .startsWith("no cluster can be reached at https://127.0.0.1:1/: ")
                 .hasLineCount(1);
         assertThat(run("verify", "--context", "elsewhere").stderr())
@@ -378,15 +369,19 @@ class LiveIT {
         String empty = server.newNamespace();
         try {
             product.kubectl("apply", "-n", empty, "-f", write(pool()));
-            Command.Result unplanned = Apportion.packaged().against(server).run("explain", empty + "/idle");
-            assertThat(unplanned.exitCode()).isEqualTo(1);
-            assertThat(unplanned.stderr())
+            assertThat(refused(1, Apportion.packaged().against(server).run("explain", empty + "/idle")))
                     .isEqualTo(
                             "ReplicaPool %s/idle has no status yet: maybe the operator does not run, or does not watch this namespace%n"
                                     .formatted(empty));
         } finally {
             server.deleteNamespace(empty);
         }
+    }
+
+    /** What a command says that ends with an exit code. */
+    private static String refused(int exitCode, Command.Result result) {
+        assertThat(result.exitCode()).as(result.toString()).isEqualTo(exitCode);
+        return result.stderr();
     }
 
     private static String pool() {

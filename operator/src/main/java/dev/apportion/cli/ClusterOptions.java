@@ -4,7 +4,9 @@ import io.fabric8.kubernetes.client.Config;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 
 /** The cluster that a command reads, as kubectl has it. */
 class ClusterOptions {
@@ -31,6 +33,18 @@ class ClusterOptions {
             return "--kubeconfig";
         }
         return context != null ? "--context" : namespace != null ? "--namespace" : null;
+    }
+
+    /**
+     * Takes none of these options.
+     *
+     * @param why what such an option is for, with advice
+     */
+    void refuse(CommandSpec spec, String why) {
+        String given = given();
+        if (given != null) {
+            throw new ParameterException(spec.commandLine(), given + " " + why);
+        }
     }
 
     /** Finds the cluster; nothing is asked yet. */

@@ -2,6 +2,7 @@ package dev.apportion.cli;
 
 import dev.apportion.api.ApportionResource;
 import dev.apportion.api.ResourceStatus;
+import dev.apportion.cli.NamespacesOptions.Scope;
 import dev.apportion.reconcile.Outlook;
 import dev.apportion.reconcile.Plan;
 import dev.apportion.reconcile.PoolPlan;
@@ -59,11 +60,7 @@ final class ExplainCommand implements Callable<Integer> {
         if (!manifests.isGiven()) {
             return live();
         }
-        String needless = clusters.given();
-        if (needless != null) {
-            throw new CommandLine.ParameterException(
-                    spec.commandLine(), needless + " is for a cluster; leave out -f to read one");
-        }
+        clusters.refuse(spec, "is for a cluster; leave out -f to read one");
         PrintWriter out = spec.commandLine().getOut();
         Plan plan = manifests.plan();
         String text = Explanation.text(plan, this::means, this::means);
@@ -97,9 +94,9 @@ final class ExplainCommand implements Callable<Integer> {
         PrintWriter err = spec.commandLine().getErr();
         try (Cluster cluster = clusters.open()) {
             int slash = name == null ? -1 : name.indexOf('/');
-            String namespace = name == null || slash < 0 ? cluster.namespace() : name.substring(0, slash);
-            boolean all = clusters.isAll() && slash < 0;
-            StatusQuo quo = cluster.read(all ? Set.of() : Set.of(namespace), Set.of());
+            Scope scope =
+                    name == null || slash < 0 ? clusters.scope(cluster) : new Scope(false, name.substring(0, slash));
+            StatusQuo quo = cluster.read(scope.namespaces(), Set.of());
             Set<String> due = Outlook.of(quo, Optional.empty()).shifts().stream()
                     .map(shift -> StatusNotes.key(shift.service(), shift.stream()))
                     .collect(Collectors.toSet());
@@ -116,8 +113,8 @@ final class ExplainCommand implements Callable<Integer> {
                                 name == null
                                         ? "nothing of Apportion is"
                                         : "there is no pool, service, stream or host name \"%s\"".formatted(name),
-                                all ? "any namespace" : "the namespace " + namespace,
-                                all ? "-A" : "-n " + namespace));
+                                scope.words(),
+                                scope.option()));
             }
             err.flush();
             return text.isEmpty() ? CommandLine.ExitCode.SOFTWARE : CommandLine.ExitCode.OK;

@@ -70,10 +70,7 @@ final class PlanCommand implements Callable<Integer> {
         if (live) {
             return compared();
         }
-        String needless = clusters.given();
-        if (needless != null) {
-            throw bad(needless + " is for --live only");
-        }
+        clusters.refuse(spec, "is for --live only");
         if (!manifests.isGiven()) {
             throw bad("Missing required option: '--filename=PATH', or --live");
         }

@@ -92,7 +92,7 @@ final class TrafficReader {
         if (spec.rhythm() != null) {
             throw new Refused("rhythm", "replay gives the times already; leave out one of the two");
         }
-        Map<String, PopulationSpec> named = new HashMap<>();
+        Map<String, Population> named = new HashMap<>();
         List<PopulationSpec> specs = spec.populations() == null ? List.of() : spec.populations();
         for (int p = 0; p < specs.size(); p++) {
             String path = "populations[%d]".formatted(p);
@@ -114,20 +114,16 @@ final class TrafficReader {
                                                 .collect(Collectors.joining(", "))));
             }
             home(each, path, sites);
-            millis(each.delayMillis(), path + ".delayMillis");
-            if (named.put(name, each) != null) {
+            double delay = millis(each.delayMillis(), path + ".delayMillis");
+            if (named.put(name, new Population(name, 0, Optional.ofNullable(each.home()), delay)) != null) {
                 throw new Refused(path + ".name", "two populations have the name \"%s\"".formatted(name));
             }
         }
         List<Population> populations = new ArrayList<>();
         for (int p = 0; p < replay.log().populations().size(); p++) {
             String name = replay.log().populations().get(p);
-            PopulationSpec own = named.getOrDefault(name, new PopulationSpec(name, null, null, null, null));
-            populations.add(new Population(
-                    name,
-                    replay.log().rate(p) * replay.speedup(),
-                    Optional.ofNullable(own.home()),
-                    millis(own.delayMillis(), "populations")));
+            Population own = named.getOrDefault(name, new Population(name, 0, Optional.empty(), 0));
+            populations.add(new Population(name, replay.log().rate(p) * replay.speedup(), own.home(), own.delay()));
         }
         return populations;
     }

@@ -1,5 +1,6 @@
 package dev.apportion.cli;
 
+import dev.apportion.cli.NamespacesOptions.Scope;
 import dev.apportion.dns.wire.Asker;
 import dev.apportion.dns.wire.Draws;
 import dev.apportion.dns.wire.Pace;
@@ -122,11 +123,7 @@ final class VerifyCommand implements Callable<Integer> {
     }
 
     private Matter ofManifests() throws ManifestException {
-        String needless = clusters.given();
-        if (needless != null) {
-            throw new CommandLine.ParameterException(
-                    spec.commandLine(), needless + " is for a cluster; leave out -f to read one");
-        }
+        clusters.refuse(spec, "is for a cluster; leave out -f to read one");
         if (authorities.servers().isEmpty() && resolvers.isEmpty()) {
             throw new ManifestException("give at least one --server or --resolver");
         }
@@ -142,8 +139,8 @@ final class VerifyCommand implements Callable<Integer> {
         boolean given = !authorities.servers().isEmpty() || !resolvers.isEmpty();
         try (Cluster cluster = clusters.open()) {
             cluster.onGap(spec.commandLine().getErr()::println);
-            Set<String> namespaces = clusters.isAll() ? Set.of() : Set.of(cluster.namespace());
-            StatusQuo quo = cluster.read(namespaces, Set.of());
+            Scope scope = clusters.scope(cluster);
+            StatusQuo quo = cluster.read(scope.namespaces(), Set.of());
             SortedMap<Ref, ZoneRecords> zones = new TreeMap<>();
             Set<String> unknown = quo.unknown().stream().map(Ref::toString).collect(Collectors.toSet());
             quo.published().forEach((ref, zone) -> {
@@ -161,15 +158,12 @@ final class VerifyCommand implements Callable<Integer> {
             if (zones.isEmpty()) {
                 throw new ClusterException(
                         "no TrafficService of %s is published; kubectl get trafficservices %s says why"
-                                .formatted(
-                                        clusters.isAll() ? "any namespace" : "the namespace " + cluster.namespace(),
-                                        clusters.isAll() ? "-A" : "-n " + cluster.namespace()));
+                                .formatted(scope.words(), scope.option()));
             }
-            Matter matter = new Matter(
+            return new Matter(
                     zones,
                     given ? all(zones, authorities.servers()) : servers(cluster.withServers(quo), zones.keySet()),
                     given ? all(zones, resolvers) : resolvers(quo, zones.keySet()));
-            return matter;
         } finally {
             spec.commandLine().getErr().flush();
         }

@@ -190,15 +190,16 @@ public final class ApportionOperator implements AutoCloseable {
         for (Gap gap : Gap.values()) {
             meters.missing(gap.name(), 0);
         }
+        LoadMeter meter = new LoadMeter();
         this.loads = new Loads(
                 new Sampler(
                         new Sources(scraper, new PodMetricsSource(client, clock), prometheus),
                         pool -> Signals.raise(signals.pools, List.of(Ref.parse(pool))),
-                        new LoadMeter()),
+                        meter),
                 new Queries(
                         prometheus::number,
                         pool -> Signals.raise(signals.pools, List.of(Ref.parse(pool))),
-                        gap -> meters.missing(gap.name(), 1)),
+                        meter::missing),
                 settings.scrapeNetworks(),
                 System::nanoTime);
         this.audit = new WatchAudit(client);

@@ -37,6 +37,16 @@ class ControlTest {
     private Optional<String> doubt = Optional.empty();
 
     static AdmittedPool pool(Policy policy, Tolerance tolerance, boolean measured) {
+        return pool(
+                policy,
+                tolerance,
+                measured
+                        ? Optional.of(new Series(Map.of(Quantity.REQUESTS, "r_total", Quantity.IN_FLIGHT, "f")))
+                        : Optional.empty());
+    }
+
+    /** @param measured what is read of each process every ten seconds, and counts for a minute */
+    static AdmittedPool pool(Policy policy, Tolerance tolerance, Optional<Series> measured) {
         return new AdmittedPool(
                 new Ref("web", "shop"),
                 List.of(new AdmittedPool.Site("main", 0, 1, 1, new AdmittedPool.Source.Fixed(List.of()))),
@@ -44,15 +54,10 @@ class ControlTest {
                 "Test",
                 false,
                 new AdmittedPool.Behavior(tolerance, OptionalInt.empty()),
-                measured
-                        ? Optional.of(new AdmittedPool.Load(
-                                new AdmittedPool.From.Scrape(
-                                        "80",
-                                        "/",
-                                        new Series(Map.of(Quantity.REQUESTS, "r_total", Quantity.IN_FLIGHT, "f"))),
-                                Duration.ofSeconds(10),
-                                Duration.ofSeconds(60)))
-                        : Optional.empty());
+                measured.map(series -> new AdmittedPool.Load(
+                        new AdmittedPool.From.Scrape("80", "/", series),
+                        Duration.ofSeconds(10),
+                        Duration.ofSeconds(60))));
     }
 
     static AdmittedPool measuredPool() {

@@ -19,7 +19,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -48,15 +47,7 @@ class LoadCasesTest {
     private static final AdmittedPool LOAD_AVERAGES = pool(new LoadAverage(), BUSY);
 
     private static AdmittedPool pool(Policy policy, Series series) {
-        return new AdmittedPool(
-                new Ref("web", "shop"),
-                List.of(new AdmittedPool.Site("main", 0, 1, 1, new AdmittedPool.Source.Fixed(List.of()))),
-                policy,
-                "Test",
-                false,
-                new AdmittedPool.Behavior(AdmittedPool.Behavior.DEFAULT.tolerance(), OptionalInt.empty()),
-                Optional.of(new AdmittedPool.Load(
-                        new AdmittedPool.From.Scrape("80", "/", series), Duration.ofSeconds(STEP), STALE)));
+        return ControlTest.pool(policy, AdmittedPool.Behavior.DEFAULT.tolerance(), Optional.of(series));
     }
 
     private static List<Member> members(int count) {

@@ -24,6 +24,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 class SweepTest {
 
+    private static final Dispatch.Dns TURNS = new Dispatch.Dns(
+            new KSplittable(), Answers.List, 4, 10, OptionalDouble.empty(), 0, Settings.TIGHT, Dispatch.Order.IN_TURN);
+
     private static List<Row> rows(int threads, Setting... settings) throws InterruptedException {
         List<Point> points = new ArrayList<>();
         for (Setting setting : settings) {
@@ -153,17 +156,8 @@ class SweepTest {
     /** Without caches, turns give each server what its weight says, but for one question of each population. */
     @Test
     void rotationListsKeepSharesWithoutChance() {
-        Dispatch.Dns turns = new Dispatch.Dns(
-                new KSplittable(),
-                Answers.List,
-                4,
-                10,
-                OptionalDouble.empty(),
-                0,
-                Settings.TIGHT,
-                Dispatch.Order.IN_TURN);
         Server[] servers = {server("a", 1), server("b", 2), server("c", 5)};
-        Setting rotating = dns(turns, new Resolvers(0, List.of()), servers);
+        Setting rotating = dns(TURNS, new Resolvers(0, List.of()), servers);
         Setting drawing = dns(optimal(Answers.List), new Resolvers(0, List.of()), servers);
 
         assertThat(off(rotating)).isLessThan(3e-4).isLessThan(off(drawing) / 3);
@@ -184,17 +178,8 @@ class SweepTest {
     /** What is drawn goes on evenly: never is a server behind its share by more than one question. */
     @Test
     void turnsAreAsEvenAsTheyCanBe() {
-        Dispatch.Dns turns = new Dispatch.Dns(
-                new KSplittable(),
-                Answers.List,
-                4,
-                10,
-                OptionalDouble.empty(),
-                0,
-                Settings.TIGHT,
-                Dispatch.Order.IN_TURN);
-        Setting setting = dns(turns, new Resolvers(0, List.of()), server("a", 1), server("b", 3));
-        Answering answering = new Answering(setting, turns);
+        Setting setting = dns(TURNS, new Resolvers(0, List.of()), server("a", 1), server("b", 3));
+        Answering answering = new Answering(setting, TURNS);
         answering.plan(List.of(0, 1), List.of(Sample.NONE, Sample.NONE), Occasion.INTENT);
         int population = answering.servers(0).length > 1 ? 0 : 1;
         int places = answering.servers(population).length;
