@@ -4,13 +4,12 @@ import dev.apportion.allocation.Sample;
 import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalDouble;
-import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** How a status shows each quantity of a {@link Sample}: written for people, and read back by who has nothing but the status. */
 enum Shown {
-    UTILISATION("%s%% of what it requests", Sample::utilisation) {
+    UTILISATION("%s%% of what it requests") {
         @Override
         String number(double value) {
             return Long.toString(Math.round(PERCENT * value));
@@ -21,12 +20,12 @@ enum Shown {
             return Double.parseDouble(number) / PERCENT;
         }
     },
-    REQUESTS("%s requests/s", Sample::requests),
-    IN_FLIGHT("%s in flight", Sample::inFlight),
-    CONNECTIONS("%s connections", Sample::connections),
-    USERS("%s users", Sample::users),
-    UNIQUE_USERS("%s distinct", Sample::uniqueUsers),
-    LOAD_AVERAGE("load average %s", Sample::loadAverage);
+    REQUESTS("%s requests/s"),
+    IN_FLIGHT("%s in flight"),
+    CONNECTIONS("%s connections"),
+    USERS("%s users"),
+    UNIQUE_USERS("%s distinct"),
+    LOAD_AVERAGE("load average %s");
 
     /** Matches a number as a status has it, as a group. */
     static final String NUMBER = "([0-9]+(?:\\.[0-9]+)?)";
@@ -34,12 +33,10 @@ enum Shown {
     private static final double PERCENT = 100;
 
     private final String form;
-    private final Function<Sample, OptionalDouble> quantity;
     private final Pattern pattern;
 
-    Shown(String form, Function<Sample, OptionalDouble> quantity) {
+    Shown(String form) {
         this.form = form;
-        this.quantity = quantity;
         pattern = Pattern.compile("(?:^|, )" + form.formatted(NUMBER) + "(?=$|, |; )");
     }
 
@@ -54,8 +51,8 @@ enum Shown {
     /** The quantities that were measured, each in words. */
     static List<String> texts(Sample sample) {
         return Arrays.stream(values())
-                .flatMap(shown -> shown.quantity.apply(sample).stream()
-                        .mapToObj(value -> shown.form.formatted(shown.number(value))))
+                .flatMap(
+                        shown -> shown.of(sample).stream().mapToObj(value -> shown.form.formatted(shown.number(value))))
                 .toList();
     }
 
@@ -72,6 +69,18 @@ enum Shown {
                 UNIQUE_USERS.in(text),
                 LOAD_AVERAGE.in(text),
                 UTILISATION.in(text));
+    }
+
+    private OptionalDouble of(Sample sample) {
+        return switch (this) {
+            case UTILISATION -> sample.utilisation();
+            case REQUESTS -> sample.requests();
+            case IN_FLIGHT -> sample.inFlight();
+            case CONNECTIONS -> sample.connections();
+            case USERS -> sample.users();
+            case UNIQUE_USERS -> sample.uniqueUsers();
+            case LOAD_AVERAGE -> sample.loadAverage();
+        };
     }
 
     private OptionalDouble in(String text) {
