@@ -177,7 +177,9 @@ final class Product implements AutoCloseable {
     }
 
     private ServerProcess launch(Apportion program, String... options) throws IOException {
-        List<String> arguments = new ArrayList<>(List.of("operator", "--namespaces", kubectl.namespace()));
+        String home = kubectl.namespace();
+        // Of several namespaces the first one by name would have the lease, for which there may be no right.
+        List<String> arguments = new ArrayList<>(List.of("operator", "--namespaces", home, "--lease-namespace", home));
         arguments.addAll(operatorOptions);
         arguments.addAll(List.of(options));
         return program.start(arguments.toArray(String[]::new));

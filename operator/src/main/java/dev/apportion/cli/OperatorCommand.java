@@ -117,8 +117,8 @@ final class OperatorCommand implements Callable<Integer> {
             names = "--lease-namespace",
             paramLabel = "NAMESPACE",
             description =
-                    "The namespace of the Lease; default: the first one of --namespaces, else that of the pod or of the"
-                            + " current context.")
+                    "The namespace of the Lease; default: of --namespaces the first one by name, else that of the pod"
+                            + " or of the current context.")
     private @Nullable String leaseNamespace;
 
     @Option(
