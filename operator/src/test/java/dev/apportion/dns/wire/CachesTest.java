@@ -31,7 +31,7 @@ class CachesTest {
 
     private static WeightedRRset set(String weights) {
         SortedMap<IPAddress, Integer> all = new TreeMap<>();
-        for (String weight : weights.split(":")) {
+        for (String weight : weights.split(":", -1)) {
             all.put(Corpus.address("192.0.2." + (all.size() + 1)), Integer.parseInt(weight));
         }
         return new WeightedRRset("shop.example.org", "shop", false, all);
