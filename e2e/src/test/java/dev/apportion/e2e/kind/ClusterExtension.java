@@ -5,8 +5,8 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Assumptions;
-import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.ConditionEvaluationResult;
+import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 import org.junit.jupiter.api.extension.LifecycleMethodExecutionExceptionHandler;
@@ -16,7 +16,7 @@ import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
 
 /** The parameters of {@link WithCluster}, and what is kept of a test that fails. */
 final class ClusterExtension
-        implements BeforeAllCallback,
+        implements ExecutionCondition,
                 ParameterResolver,
                 TestExecutionExceptionHandler,
                 LifecycleMethodExecutionExceptionHandler {
@@ -29,8 +29,13 @@ final class ClusterExtension
 
     /** Skips the class where there can be no cluster, which is no fault of what is tested. */
     @Override
-    public void beforeAll(ExtensionContext context) {
-        attempt(context).noCluster().ifPresent(reason -> Assumptions.abort("There is no cluster: " + reason));
+    public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
+        return context.getTestMethod().isPresent()
+                ? ConditionEvaluationResult.enabled("its class has a cluster")
+                : attempt(context)
+                        .noCluster()
+                        .map(reason -> ConditionEvaluationResult.disabled("There is no cluster: " + reason))
+                        .orElseGet(() -> ConditionEvaluationResult.enabled("a cluster was made, or has to be"));
     }
 
     private static Attempt attempt(ExtensionContext context) {
