@@ -76,9 +76,8 @@ public final class ShareJudgement {
         SortedMap<IPAddress, Integer> repeats = draws.repeats();
         SortedMap<IPAddress, Integer> all = draws.all();
         double caches = Caches.evidence(set, draws);
-        // Caches explain answers that are drawn by other shares, too, more or less, and other shares those of caches:
-        // what
-        // explains them better by far is what they are.
+        // Caches explain answers that are drawn by other shares, too, more or less, and other shares those of caches.
+        // What explains them better by far is what they are.
         double shares = bestShares(set, firsts) + bestShares(set, repeats);
         boolean independent = draws.repeated() == 0 || shares - caches > -Math.log(MISSED);
         if (misfits(set, firsts)) {
