@@ -14,7 +14,9 @@ fail() {
 
 [[ $(uname -s) == Linux ]] || fail "the image holds the C library of the machine that builds it: build it on Linux"
 command -v ldd > /dev/null || fail "ldd is missing, which tells the libraries that the Java runtime needs"
-ldd --version 2>&1 | grep -qi -e 'glibc' -e 'gnu libc' || fail "this machine has no GNU C library; maybe build on Debian"
+# Not by a pipe: one that grep leaves early fails, by chance, since ldd still writes.
+version=$(ldd --version 2>&1) || true
+grep -qi -e 'glibc' -e 'gnu libc' <<< "$version" || fail "this machine has no GNU C library; maybe build on Debian"
 copyright=/usr/share/doc/libc6/copyright
 lgpl=/usr/share/common-licenses/LGPL-2.1
 locale=/usr/lib/locale/C.utf8/LC_CTYPE

@@ -16,6 +16,7 @@ import dev.apportion.e2e.bed.WithApiServer;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
@@ -29,6 +30,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
@@ -794,5 +796,45 @@ class ApiTroubleIT {
                 () -> zone.published().hosts().isEmpty()
                         && zone.published().serials().isEmpty());
         assertThat(rule.hits()).isEqualTo(2);
+    }
+
+    /** The renewal hangs; it is done in the moment between reading the lease, to give it back, and giving it back. */
+    @Test
+    void aLeaderThatIsToldToStopWhileItRenewsItsLeaseGivesItBack() throws IOException {
+        Predicate<Request> put =
+                request -> request.method().equals("PUT") && request.name().equals("apportion");
+        Gate gate = gate();
+        proxy.next(1, put, new Action.Hold(gate, new Action.Forward()));
+        gate.awaitArrival(PATIENCE);
+        AtomicBoolean renewed = new AtomicBoolean();
+        proxy.next(
+                1,
+                put,
+                new Action.Before(
+                        () -> {
+                            String before = leaseVersion();
+                            gate.release();
+                            product.await("the renewal", () -> !leaseVersion().equals(before));
+                            renewed.set(true);
+                        },
+                        new Action.Forward()));
+        product.stopOperator();
+        try {
+            assertThat(renewed).isTrue();
+            assertThat(lease().getSpec().getHolderIdentity()).isEmpty();
+        } finally {
+            product.startOperator();
+        }
+    }
+
+    private Lease lease() {
+        return client.leases()
+                .inNamespace(product.namespace())
+                .withName("apportion")
+                .get();
+    }
+
+    private String leaseVersion() {
+        return lease().getMetadata().getResourceVersion();
     }
 }

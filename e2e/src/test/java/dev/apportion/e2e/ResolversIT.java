@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ResolversIT {
 
-    /** The time to live, five seconds more, and up to 600 questions at 50 a second, by more than one test at a time. */
+    /** The time to live, five seconds more, and up to 1000 questions at 50 a second, by more than one test at a time. */
     private static final Duration PATIENCE = Duration.ofSeconds(90);
 
     @SuppressWarnings("NullAway.Init") // set before all tests

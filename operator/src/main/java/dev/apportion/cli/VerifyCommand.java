@@ -62,9 +62,6 @@ final class VerifyCommand implements Callable<Integer> {
     /** What can be wrong in one answer is wrong in many. */
     private static final int DIFFERENCES_SHOWN = 8;
 
-    /** Rounds of questions until a doubt counts as such. */
-    private static final int ROUNDS = 5;
-
     @Mixin
     private ManifestOptions manifests = new ManifestOptions();
 
@@ -259,7 +256,7 @@ final class VerifyCommand implements Callable<Integer> {
                 }
             }
             ShareVerdict verdict = ShareJudgement.judge(set, draws);
-            if (!(verdict instanceof ShareVerdict.Undecided) || round == ROUNDS) {
+            if (!(verdict instanceof ShareVerdict.Undecided) || round == ShareJudgement.MOST_ROUNDS) {
                 judge(resolver, what, set, verdict, answers);
                 return;
             }
@@ -300,8 +297,7 @@ final class VerifyCommand implements Callable<Integer> {
         List<List<String>> rows = new ArrayList<>();
         rows.add(List.of("  ADDRESS", "PLANNED", "FIRST", "OF " + draws.size()));
         for (IPAddress address : set.weights().keySet()) {
-            int count =
-                    draws.firsts().getOrDefault(address, 0) + draws.repeats().getOrDefault(address, 0);
+            int count = draws.all().getOrDefault(address, 0);
             rows.add(List.of(
                     "  " + address.toCanonicalString(),
                     PlanTable.percent(set.share(address)),

@@ -35,6 +35,9 @@ final class Leadership implements Mandate, AutoCloseable {
 
     private static final double RENEW_EVERY = 2.0 / 15;
 
+    /** How often giving the lease back is tried while somebody else changes it; that is this operator's own last renewal. */
+    private static final int GIVE_BACK_TRIES = 3;
+
     /**
      * The lease and the candidate.
      *
@@ -254,32 +257,45 @@ final class Leadership implements Mandate, AutoCloseable {
     @Override
     public void close() {
         stopping.countDown();
-        thread.interrupt();
         try {
-            thread.join(terms.renewWithin());
+            // A renewal that is on its way comes to its end: one that is cut off may yet be done, after the lease was
+            // read to be given back.
+            if (thread.isAlive() && !thread.join(terms.renewEvery())) {
+                thread.interrupt();
+                thread.join(terms.renewWithin());
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
         boolean held = epoch().isPresent();
         term = null;
-        if (!held) {
-            return;
-        }
-        try {
-            Lease lease = client.leases()
-                    .inNamespace(terms.namespace())
-                    .withName(terms.name())
-                    .get();
-            if (lease != null && terms.identity().equals(lease.getSpec().getHolderIdentity())) {
-                client.resource(new LeaseBuilder(lease)
-                                .editSpec()
-                                .withHolderIdentity("")
-                                .endSpec()
-                                .build())
-                        .update();
+        for (int tries = 1; held; tries++) {
+            try {
+                giveBack();
+                held = false;
+            } catch (KubernetesClientException e) {
+                held = e.getCode() == HttpURLConnection.HTTP_CONFLICT && tries < GIVE_BACK_TRIES;
+                if (!held) {
+                    LOG.atWarn()
+                            .addKeyValue("error", e.getMessage())
+                            .log("Could not give the lease back; it ends by itself");
+                }
             }
-        } catch (KubernetesClientException e) {
-            LOG.atWarn().addKeyValue("error", e.getMessage()).log("Could not give the lease back; it ends by itself");
+        }
+    }
+
+    private void giveBack() {
+        Lease lease = client.leases()
+                .inNamespace(terms.namespace())
+                .withName(terms.name())
+                .get();
+        if (lease != null && terms.identity().equals(lease.getSpec().getHolderIdentity())) {
+            client.resource(new LeaseBuilder(lease)
+                            .editSpec()
+                            .withHolderIdentity("")
+                            .endSpec()
+                            .build())
+                    .update();
         }
     }
 }

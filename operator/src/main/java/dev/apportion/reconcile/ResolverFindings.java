@@ -148,7 +148,8 @@ final class ResolverFindings {
         Draws draws = verdict.draws();
         if (verdict instanceof ShareVerdict.Pinned(Draws same, boolean everyName) && !everyName) {
             return "for %s, %d of %d questions that were repeated at once had the same answer as before, not about %d"
-                    .formatted(set.host(), same.agreed(), same.pairs(), Math.round(set.agreement() * same.pairs()));
+                    .formatted(
+                            set.host(), same.agreed(), same.repeated(), Math.round(set.agreement() * same.repeated()));
         }
         int total = draws.size();
         String rows = set.weights().keySet().stream()
@@ -170,7 +171,7 @@ final class ResolverFindings {
     }
 
     private static int count(Draws draws, IPAddress address) {
-        return draws.firsts().getOrDefault(address, 0) + draws.repeats().getOrDefault(address, 0);
+        return draws.all().getOrDefault(address, 0);
     }
 
     private static Optional<Finding> silence(SortedMap<String, Through> resolvers) {

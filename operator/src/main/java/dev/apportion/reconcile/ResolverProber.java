@@ -35,7 +35,8 @@ import org.slf4j.LoggerFactory;
  * then a few hosts from time to time.
  *
  * <p>A host is asked about when its weights stand still: the authoritative servers have been seen to answer them, and the
- * resolvers' caches have forgotten those before. Counts of different weights are never added up. A verdict stays until there
+ * resolvers' caches have forgotten those before. Where one round of questions is not enough for a verdict, others follow at
+ * once, {@value ShareJudgement#MOST_ROUNDS} in all. Counts of different weights are never added up. A verdict stays until there
  * is another one, so that a change of weights by itself changes no verdict.
  */
 final class ResolverProber implements AutoCloseable {
@@ -46,7 +47,7 @@ final class ResolverProber implements AutoCloseable {
     private static final int SAMPLE = 4;
 
     /** Responses that are added up; after so many, counting begins anew, lest the least deviation should become a verdict. */
-    private static final int MOST_DRAWS = 5 * ShareJudgement.MOST_QUESTIONS;
+    private static final int MOST_DRAWS = ShareJudgement.MOST_ROUNDS * ShareJudgement.MOST_QUESTIONS;
 
     /** How soon a resolver that did not answer is asked again, at first; the pause doubles up to {@link #LONGEST_PAUSE}. */
     private static final Duration FIRST_PAUSE = Duration.ofMillis(500);
@@ -142,7 +143,8 @@ final class ResolverProber implements AutoCloseable {
         final List<WeightedRRset> sets;
         final long ripe;
         final Map<WeightedRRset, Draws> draws = new HashMap<>();
-        int turn;
+        private int turn;
+        private int rounds;
 
         Subject(Host host, long ripe) {
             this.host = host;
@@ -155,14 +157,38 @@ final class ResolverProber implements AutoCloseable {
         }
 
         boolean isUndecided() {
-            return draws.entrySet().stream()
-                    .anyMatch(entry ->
-                            ShareJudgement.judge(entry.getKey(), entry.getValue()) instanceof ShareVerdict.Undecided);
+            return draws.keySet().stream().anyMatch(this::isUndecided);
+        }
+
+        private boolean isUndecided(WeightedRRset set) {
+            return ShareJudgement.judge(set, draws.getOrDefault(set, Draws.NONE)) instanceof ShareVerdict.Undecided;
+        }
+
+        /** Whether it was asked about, and shall be again at once: the numbers are not clear yet. */
+        boolean isOpen() {
+            WeightedRRset set = current();
+            return rounds < ShareJudgement.MOST_ROUNDS
+                    && draws.getOrDefault(set, Draws.NONE).size() > 0
+                    && isUndecided(set);
+        }
+
+        private WeightedRRset current() {
+            return sets.get(Math.floorMod(turn, sets.size()));
         }
 
         /** A resolver treats all names alike, so one set is asked at a time. */
         WeightedRRset next() {
-            return sets.get(Math.floorMod(turn++, sets.size()));
+            if (rounds > 0 && !isOpen()) {
+                turn++;
+            }
+            return current();
+        }
+
+        /** It has been asked about once more. */
+        void note(WeightedRRset set, Draws counted) {
+            rounds++;
+            Draws before = draws.getOrDefault(set, Draws.NONE);
+            draws.put(set, before.size() >= MOST_DRAWS ? counted : before.plus(counted));
         }
     }
 
@@ -250,7 +276,10 @@ final class ResolverProber implements AutoCloseable {
 
         /** The hosts that changed, one by one; or else some of all, those first on which more must be known. */
         private List<Subject> chosen(List<Subject> ripe, long now) {
-            Optional<Subject> changed = ripe.stream().filter(Subject::isNew).findFirst();
+            Optional<Subject> changed = ripe.stream()
+                    .filter(Subject::isNew)
+                    .findFirst()
+                    .or(() -> ripe.stream().filter(Subject::isOpen).findFirst());
             if (changed.isPresent()) {
                 return List.of(changed.get());
             }
@@ -320,12 +349,11 @@ final class ResolverProber implements AutoCloseable {
                 case WeightProbe.Outcome.Unresolved(String question, String answer) -> {
                     heard(subject, new Heard.Unresolved(question, answer));
                     // Counts as asked; the next turn comes with the others.
-                    subject.draws.putIfAbsent(set, Draws.NONE);
+                    subject.note(set, Draws.NONE);
                     yield true;
                 }
                 case WeightProbe.Outcome.Counted(Draws counted) -> {
-                    Draws before = subject.draws.getOrDefault(set, Draws.NONE);
-                    subject.draws.put(set, before.size() >= MOST_DRAWS ? counted : before.plus(counted));
+                    subject.note(set, counted);
                     heard(subject, verdict(subject));
                     yield true;
                 }
@@ -360,7 +388,8 @@ final class ResolverProber implements AutoCloseable {
             Through before = result.get();
             silentSince = null;
             Heard known = before.hosts().get(subject.host.name());
-            if (known != null && before.silence().isEmpty() && isNoNews(known, heard, subject)) {
+            boolean isNoNews = known == null ? isNothing(heard) : isNoNews(known, heard, subject);
+            if (isNoNews && before.silence().isEmpty()) {
                 return;
             }
             TreeMap<String, Heard> hosts = new TreeMap<>(before.hosts());
@@ -381,6 +410,11 @@ final class ResolverProber implements AutoCloseable {
                 listener.heard(way.zone(), hosts);
             }
         }
+    }
+
+    private static boolean isNothing(Heard heard) {
+        return heard instanceof Heard.Judged(WeightedRRset set, ShareVerdict verdict)
+                && verdict instanceof ShareVerdict.Undecided;
     }
 
     /**

@@ -8,8 +8,8 @@ import dev.apportion.dns.wire.ShareVerdict;
 import dev.apportion.dns.wire.WeightedRRset;
 import dev.apportion.reconcile.ResolverReport.Heard;
 import dev.apportion.reconcile.ResolverReport.Through;
-import inet.ipaddr.IPAddress;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -80,11 +80,11 @@ class ResolverFindingsTest {
                 .orElseThrow();
     }
 
-    /** 100 of each. */
+    /** 100 of each of the two, each twice for each name. */
     private static Draws equal() {
-        SortedMap<IPAddress, Integer> counts = new TreeMap<>();
-        set("shop").weights().keySet().forEach(address -> counts.put(address, 50));
-        return new Draws(counts, counts, 100);
+        return new Draws(set("shop").weights().keySet().stream()
+                .flatMap(address -> Collections.nCopies(50, List.of(address, address)).stream())
+                .toList());
     }
 
     private static Heard judged(String host, ShareVerdict verdict) {

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
+import org.junit.jupiter.api.Assumptions;
 
 /**
  * The container image, unpacked; its programs run in its own root file system as in a container: read-only, as its user, without
@@ -71,12 +72,17 @@ public record ContainerImage(Path root, List<String> tags, JsonNode config, List
     }
 
     /**
-     * The program of the image.
+     * The program of the image; the calling test is skipped where this process may not change root file systems.
      *
      * @param folder what it sees of this machine, read-only and under the same name
      * @param variables its environment, beside that of the image
      */
     public Apportion program(Path folder, Map<String, String> variables) throws IOException {
+        Command.Result mounts =
+                Command.of(List.of("unshare", "--mount", "true")).run();
+        Assumptions.assumeTrue(
+                mounts.exitCode() == 0,
+                () -> "the image runs where root may mount, and this process may not: " + mounts);
         Path contain = SourceTree.root().resolve("e2e/src/test/image/contain.sh");
         List<String> words = new ArrayList<>(List.of("exec", contain.toString(), root.toString(), folder.toString()));
         words.addAll(texts(config.at("/config/Env")));

@@ -67,7 +67,7 @@ public enum Tool {
     }
 
     /** Whether a cluster alone needs it: it is then built when a cluster is made, and not before. */
-    boolean isForClusters() {
+    public boolean isForClusters() {
         return use == Use.CLUSTER;
     }
 

@@ -19,6 +19,7 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.EnumMap;
 import java.util.HexFormat;
@@ -44,6 +45,9 @@ public final class ToolCache {
 
     /** The variable that names a folder of ready programs. */
     static final String BINARIES = "APPORTION_TEST_BINARIES";
+
+    /** The word that leaves the processors to whatever else runs. */
+    public static final String BESIDE = "--beside";
 
     private static final List<String> YIELDING = List.of("nice", "-n", "19");
     private static final String GO_RELEASE = "1.26";
@@ -87,12 +91,14 @@ public final class ToolCache {
      * builds all programs.
      */
     public static void main(String[] words) {
-        boolean beside = words.length > 0 && words[0].equals("--beside");
+        boolean beside = words.length > 0 && words[0].equals(BESIDE);
         List<String> named = List.of(words).subList(beside ? 1 : 0, words.length);
         ToolCache user = ofThisUser();
         ToolCache cache = beside ? new ToolCache(user.environment, user.modules, user.progress, YIELDING) : user;
         try {
+            // Those of the tests that come first, first.
             cache.paths(Stream.of(Tool.values())
+                            .sorted(Comparator.comparing(Tool::isForClusters))
                             .filter(tool ->
                                     named.isEmpty() ? beside || !tool.isForClusters() : named.contains(tool.program()))
                             .toList())

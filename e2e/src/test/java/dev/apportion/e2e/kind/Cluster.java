@@ -6,6 +6,7 @@ import dev.apportion.e2e.bed.Kubectl;
 import dev.apportion.e2e.bed.SourceTree;
 import dev.apportion.e2e.bed.Tool;
 import dev.apportion.e2e.bed.ToolCache;
+import dev.apportion.e2e.bed.ToolUnavailableException;
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.Node;
@@ -54,6 +55,7 @@ public final class Cluster implements AutoCloseable {
     /**
      * Makes a cluster and waits until its nodes and its DNS are ready.
      *
+     * @throws NoClusterException if this machine can have none
      * @throws AssertionError if it does not come up; the message says why, and logs are in {@code e2e/target/e2e-logs}
      */
     static Cluster create() throws IOException {
@@ -64,7 +66,7 @@ public final class Cluster implements AutoCloseable {
                         ThreadLocalRandom.current().nextInt(1 << 16));
         Path folder = Files.createTempDirectory("apportion-cluster-");
         try {
-            Path program = tools.path(Tool.KIND);
+            Path program = program(tools);
             Kind kind = new Kind(program, name, folder, ContainerEngine.hold(program, name, folder, tools.root()));
             try {
                 return create(kind, tools);
@@ -75,6 +77,14 @@ public final class Cluster implements AutoCloseable {
         } catch (IOException | RuntimeException | AssertionError failure) {
             Folders.delete(folder);
             throw failure;
+        }
+    }
+
+    private static Path program(ToolCache tools) {
+        try {
+            return tools.path(Tool.KIND);
+        } catch (ToolUnavailableException missing) {
+            throw new NoClusterException("there is no kind: " + missing.getMessage());
         }
     }
 

@@ -2,8 +2,11 @@ package dev.apportion.e2e.kind;
 
 import dev.apportion.e2e.bed.Kubectl;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.extension.ConditionEvaluationResult;
+import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 import org.junit.jupiter.api.extension.LifecycleMethodExecutionExceptionHandler;
@@ -13,10 +16,31 @@ import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
 
 /** The parameters of {@link WithCluster}, and what is kept of a test that fails. */
 final class ClusterExtension
-        implements ParameterResolver, TestExecutionExceptionHandler, LifecycleMethodExecutionExceptionHandler {
+        implements ExecutionCondition,
+                ParameterResolver,
+                TestExecutionExceptionHandler,
+                LifecycleMethodExecutionExceptionHandler {
+
+    /** The system property with which there being no cluster is a failure. */
+    static final String REQUIRED = "e2e.require";
 
     private static final Namespace STORE = Namespace.create(ClusterExtension.class);
     private static final Set<Class<?>> TYPES = Set.of(KubernetesClient.class, Kubectl.class, Cluster.class);
+
+    /** Skips the class where there can be no cluster, which is no fault of what is tested. */
+    @Override
+    public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
+        return context.getTestMethod().isPresent()
+                ? ConditionEvaluationResult.enabled("its class has a cluster")
+                : attempt(context)
+                        .noCluster()
+                        .map(reason -> ConditionEvaluationResult.disabled("There is no cluster: " + reason))
+                        .orElseGet(() -> ConditionEvaluationResult.enabled("a cluster was made, or has to be"));
+    }
+
+    private static Attempt attempt(ExtensionContext context) {
+        return context.getRoot().getStore(STORE).computeIfAbsent(Attempt.class, type -> Attempt.make(), Attempt.class);
+    }
 
     @Override
     public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
@@ -25,10 +49,7 @@ final class ClusterExtension
 
     @Override
     public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
-        Cluster cluster = context.getRoot()
-                .getStore(STORE)
-                .computeIfAbsent(Attempt.class, type -> Attempt.make(), Attempt.class)
-                .orThrow();
+        Cluster cluster = attempt(context).orThrow();
         Class<?> type = parameter.getParameter().getType();
         if (type == Cluster.class) {
             return cluster;
@@ -76,9 +97,27 @@ final class ClusterExtension
         static Attempt make() {
             try {
                 return new Attempt(Cluster.create(), null);
+            } catch (NoClusterException none) {
+                System.out.printf(
+                        "THE TESTS ON A WHOLE CLUSTER ARE %s: %s%n",
+                        isRequired() ? "REQUIRED, BUT" : "SKIPPED (-D" + REQUIRED + " makes that a failure)",
+                        none.getMessage());
+                return new Attempt(null, none);
             } catch (Exception | AssertionError failure) {
                 return new Attempt(null, failure);
             }
+        }
+
+        private static boolean isRequired() {
+            String value = System.getProperty(REQUIRED);
+            return value != null && !value.equals("false");
+        }
+
+        /** Why there can be none, if that is all right. */
+        Optional<String> noCluster() {
+            return failure instanceof NoClusterException && !isRequired()
+                    ? Optional.ofNullable(failure.getMessage())
+                    : Optional.empty();
         }
 
         Cluster orThrow() {

@@ -24,7 +24,6 @@ import java.util.stream.Stream;
  */
 final class ContainerEngine implements AutoCloseable {
 
-    private static final Duration ANSWER = Duration.ofSeconds(20);
     private static final Duration COMMAND = Duration.ofMinutes(5);
     private static final Duration END = Duration.ofMinutes(3);
     // The JVM of a test run that is cut short is killed after half a minute.
@@ -52,12 +51,12 @@ final class ContainerEngine implements AutoCloseable {
      * @param cluster the cluster's name
      * @param folder what else goes with this run
      * @param cache where an engine that is started keeps its data, for as long as it runs
-     * @throws AssertionError if there is none and none can be started; the message says what is missing
+     * @throws NoClusterException if there is none and none can be started
      */
     static ContainerEngine hold(Path kind, String cluster, Path folder, Path cache) throws IOException {
         List<String> command = new ArrayList<>(List.of(script("hold.sh").toString(), kind.toString(), cluster));
         command.add(folder.toString());
-        boolean own = !answers();
+        boolean own = !ClusterOutlook.answers();
         Map<String, String> environment = Map.of();
         if (own) {
             requireStartable();
@@ -77,27 +76,14 @@ final class ContainerEngine implements AutoCloseable {
         return SourceTree.root().resolve("e2e/kind").resolve(name);
     }
 
-    private static boolean answers() {
-        try {
-            return Command.of(List.of("docker", "info")).within(ANSWER).run().exitCode() == 0;
-        } catch (UncheckedIOException | AssertionError none) {
-            return false;
-        }
-    }
-
     private static void requireStartable() {
-        boolean root = "root".equals(System.getProperty("user.name"));
-        if (!root || DebianPackage.DOCKER.find().isEmpty()) {
-            throw new AssertionError(
-                    ("The *E2E tests need a Docker engine, and none answers to \"docker info\". Start one, or have one"
-                        + " started by running as root with dockerd installed (Debian: docker.io). This is user %s,"
-                        + " and dockerd is %s.")
-                            .formatted(
-                                    System.getProperty("user.name"),
-                                    DebianPackage.DOCKER
-                                            .find()
-                                            .map(Path::toString)
-                                            .orElse("not installed")));
+        ClusterOutlook.obstacleToAnEngine().ifPresent(obstacle -> {
+            throw new NoClusterException("no Docker engine answers to \"docker info\", and " + obstacle);
+        });
+        if (DebianPackage.DOCKER.find().isEmpty()) {
+            throw new NoClusterException(
+                    "no Docker engine answers to \"docker info\", and none can be started: dockerd could not be"
+                            + " installed. Install it (Debian: docker.io)");
         }
     }
 
@@ -111,7 +97,7 @@ final class ContainerEngine implements AutoCloseable {
         if (!"ready".equals(line)) {
             String rest = lines.lines().collect(Collectors.joining(System.lineSeparator()));
             close();
-            throw new AssertionError("The Docker engine did not start: " + line + System.lineSeparator() + rest);
+            throw new NoClusterException("the Docker engine did not start: " + line + System.lineSeparator() + rest);
         }
     }
 

@@ -56,7 +56,8 @@ record Kind(Path program, String cluster, Path folder, ContainerEngine engine) {
     private void require(Command.Result created) {
         if (created.exitCode() != 0) {
             exportLogs(Cluster.logs("cluster"));
-            created.orThrow();
+            throw new NoClusterException("kind could not make one; logs of the nodes are in %s: %s"
+                    .formatted(Cluster.logs("cluster"), created));
         }
     }
 

@@ -79,9 +79,9 @@ record NodeImage(String tag, Path file) {
 
     private void build(ContainerEngine engine, ToolCache cache) throws IOException {
         if (DebianPackage.MMDEBSTRAP.find().isEmpty()) {
-            throw new AssertionError(
-                    "No node image can be pulled, and none can be built: mmdebstrap is not installed. Install it (on"
-                            + " Debian), or have an image registry that kind can pull from.");
+            throw new NoClusterException(
+                    "no node image can be pulled, and none can be built: mmdebstrap is not installed. Install it (on"
+                            + " Debian), or have an image registry that kind can pull from");
         }
         Map<Tool, Path> tools = cache.paths(TOOLS);
         Files.createDirectories(file.getParent());

@@ -10,7 +10,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * Gives the tests of a class a kind cluster of two nodes. It is made for the first class that asks, and is the same for all classes of a
- * run; what is in a test's own namespace goes with the test. Of a test that fails, the logs of all pods and nodes are kept in
+ * run; what is in a test's own namespace goes with the test. Where this machine can have none, the class is skipped and the reason printed;
+ * with the system property {@code e2e.require} that is a failure. Of a test that fails, the logs of all pods and nodes are kept in
  * {@code e2e/target/e2e-logs}.
  *
  * <p>Parameters that a test may have: {@link io.fabric8.kubernetes.client.KubernetesClient} and {@link dev.apportion.e2e.bed.Kubectl},

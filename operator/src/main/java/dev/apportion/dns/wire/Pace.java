@@ -13,20 +13,20 @@ public final class Pace {
         this.pauseNanos = TimeUnit.SECONDS.toNanos(1) / perSecond;
     }
 
-    /** Waits until one more question may be asked. */
-    public void await() throws InterruptedException {
-        long pause = reserve();
+    /** Waits until so many questions may be asked at once. */
+    public void await(int questions) throws InterruptedException {
+        long pause = reserve(questions);
         if (pause > 0) {
             TimeUnit.NANOSECONDS.sleep(pause);
         }
     }
 
-    private synchronized long reserve() {
+    private synchronized long reserve(int questions) {
         long now = System.nanoTime();
         // What was not asked is not made up for.
         next = next - now < 0 ? now : next;
         long pause = next - now;
-        next += pauseNanos;
+        next += questions * pauseNanos;
         return pause;
     }
 }

@@ -3,7 +3,6 @@ package dev.apportion.dns.wire;
 import dev.apportion.records.Answers;
 import inet.ipaddr.IPAddress;
 import java.util.SortedMap;
-import org.apache.commons.statistics.inference.AlternativeHypothesis;
 import org.apache.commons.statistics.inference.BinomialTest;
 
 /**
@@ -17,41 +16,54 @@ import org.apache.commons.statistics.inference.BinomialTest;
  *       10⁶ with a probability of 10⁻⁶ at most, however many responses there are and however often one looks (Ville's
  *       inequality for likelihood ratios).
  *   <li>Is the count of one address too large or too small? Binomial, exact, divided by the number of addresses.
- *   <li>Do two questions for one name agree more often than two draws would? Binomial, exact, one-sided. Behind an address
- *       with several caches some pairs of questions meet the same one, and that is enough.
+ *   <li>How much likelier are the responses to names that are asked for several times if caches answer than if every
+ *       response is drawn ({@link Caches})?
  * </ul>
+ *
+ * <p>The last one is looked at from both sides: weights are honoured only where caches, too, have become improbable.
  */
 public final class ShareJudgement {
 
     /** How often a verdict against a resolver may be wrong. */
     static final double SIGNIFICANCE = 1e-6;
 
+    /** How often caches may be called weights that are honoured. */
+    static final double MISSED = 1e-3;
+
     /** Where counts are that unlikely under equal shares, they are not called even. */
     private static final double NOT_EVEN = 1e-3;
 
-    /** Counts of repeated questions that are that unlikely are looked at again before anything is said. */
-    private static final double SUSPICIOUS = 1e-3;
+    /** Where that many names are that unlikely to have one first answer, all of them are said to be given one. */
+    private static final double NOT_BY_CHANCE = 1e-2;
 
     /** The logarithm of a likelihood ratio in favour of equal shares from which on nothing is said before more is known. */
     private static final double SUSPICIOUS_RATIO = 2;
 
-    /** The most questions that are asked through a resolver about one change of a host. */
+    /** The most questions that are asked through a resolver in one round. */
     public static final int MOST_QUESTIONS = 200;
+
+    /** After so many rounds, whatever can be told has been told. */
+    public static final int MOST_ROUNDS = 5;
+
+    /** So many answers are from four rounds or five, some of which may be lost. */
+    private static final int MANY = (MOST_ROUNDS - 1) * MOST_QUESTIONS;
+
+    /**
+     * How often each name is asked for. A name that is asked for often tells most of caches, above all where there are several: all
+     * answers to it are those of few. And where there is none, all answers are draws, whatever they were asked for.
+     */
+    private static final int TIMES = 10;
 
     private ShareJudgement() {}
 
     /**
-     * How many names are asked twice; the other questions go to names of their own. With Single the repeated ones have to
-     * show only whether there is a cache: as few as make it certain that they would not all agree by chance. With List a
-     * cache may answer in another order than what it was filled with, which takes as many as the first ones. Servers that
-     * draw by themselves are asked directly, where there is no cache.
+     * How often each name is asked for in a row; there are {@link #MOST_QUESTIONS} in all. Servers that draw by themselves are asked
+     * directly, where there is no cache.
      */
-    public static int pairs(WeightedRRset set, Answers answers) {
-        int half = MOST_QUESTIONS / 2;
+    public static int times(Answers answers) {
         return switch (answers) {
-            case List -> half;
-            case Drawn -> 0;
-            case Single -> Math.min(half, (int) Math.ceil(Math.log(SIGNIFICANCE) / Math.log(set.agreement())));
+            case List, Single -> TIMES;
+            case Drawn -> 1;
         };
     }
 
@@ -60,31 +72,51 @@ public final class ShareJudgement {
         if (draws.size() == 0) {
             return new ShareVerdict.Undecided(draws);
         }
-        double agreement = draws.pairs() == 0 ? 1 : agreement(set, draws);
-        boolean pinned = agreement < SIGNIFICANCE;
-        if (misfits(set, draws.firsts())) {
-            return misfit(set, draws, draws.firsts());
+        SortedMap<IPAddress, Integer> firsts = draws.firsts();
+        SortedMap<IPAddress, Integer> repeats = draws.repeats();
+        SortedMap<IPAddress, Integer> all = draws.all();
+        double caches = Caches.evidence(set, draws);
+        // Caches explain answers that are drawn by other shares, too, more or less, and other shares those of caches.
+        // What explains them better by far is what they are.
+        double shares = bestShares(set, firsts) + bestShares(set, repeats);
+        boolean independent = draws.repeated() == 0 || shares - caches > -Math.log(MISSED);
+        if (misfits(set, firsts)) {
+            return misfit(set, draws, independent ? all : firsts);
         }
-        if (!pinned && misfits(set, draws.repeats())) {
-            return misfit(set, draws, draws.repeats());
+        if (independent && misfits(set, repeats)) {
+            return misfit(set, draws, repeats);
         }
-        // Where questions are not answered from what was answered before, all are draws alike.
-        if (!pinned && misfits(set, draws.all())) {
-            return misfit(set, draws, draws.all());
+        if ((independent || all.size() == 1) && misfits(set, all)) {
+            return misfit(set, draws, all);
         }
-        if (pinned) {
-            return new ShareVerdict.Pinned(draws, false);
+        if (caches > shares && caches > -Math.log(SIGNIFICANCE)) {
+            return new ShareVerdict.Pinned(draws, isOneForEveryName(set, draws));
         }
-        boolean suspicious = agreement < SUSPICIOUS
-                || evenness(set, draws.firsts()) > SUSPICIOUS_RATIO
-                || evenness(set, draws.all()) > SUSPICIOUS_RATIO;
+        boolean suspicious = evenness(set, firsts) > SUSPICIOUS_RATIO
+                || evenness(set, all) > SUSPICIOUS_RATIO
+                || !areCachesRuledOut(set, draws);
         return suspicious ? new ShareVerdict.Undecided(draws) : new ShareVerdict.Fit(draws);
+    }
+
+    /**
+     * Where one address has nearly all of the weight, nearly all answers are alike with caches and without: then it has to be enough
+     * that, after many, nothing speaks for caches.
+     */
+    private static boolean areCachesRuledOut(WeightedRRset set, Draws draws) {
+        return draws.repeated() == 0 || Caches.areUnlikelier(set, draws, draws.size() > MANY ? 0 : Math.log(MISSED));
+    }
+
+    /** Whether all answers are one address, although the first ones to so many names should not be. */
+    private static boolean isOneForEveryName(WeightedRRset set, Draws draws) {
+        SortedMap<IPAddress, Integer> all = draws.all();
+        return all.size() == 1
+                && Math.pow(set.share(all.firstKey()), draws.names().size()) < NOT_BY_CHANCE;
     }
 
     private static ShareVerdict misfit(WeightedRRset set, Draws draws, SortedMap<IPAddress, Integer> counts) {
         int total = Draws.total(counts);
         if (counts.containsValue(total)) {
-            return new ShareVerdict.Pinned(draws, true);
+            return new ShareVerdict.Pinned(draws, isOneForEveryName(set, draws));
         }
         int addresses = set.weights().size();
         boolean even = set.weights().keySet().stream()
@@ -114,10 +146,11 @@ public final class ShareJudgement {
         return BinomialTest.withDefaults().test(total, count, share).getPValue();
     }
 
-    private static double agreement(WeightedRRset set, Draws draws) {
-        return BinomialTest.withDefaults()
-                .with(AlternativeHypothesis.GREATER_THAN)
-                .test(draws.pairs(), draws.agreed(), set.agreement())
-                .getPValue();
+    /** The logarithm of the ratio of the likelihoods under the shares that fit the counts best and under the weights. */
+    private static double bestShares(WeightedRRset set, SortedMap<IPAddress, Integer> counts) {
+        double total = Draws.total(counts);
+        return counts.entrySet().stream()
+                .mapToDouble(entry -> entry.getValue() * Math.log(entry.getValue() / total / set.share(entry.getKey())))
+                .sum();
     }
 }

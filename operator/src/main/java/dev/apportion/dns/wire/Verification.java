@@ -241,7 +241,7 @@ public final class Verification {
                 text(sample.weights().keySet(), address -> Math.round(set.share(address) * total)),
                 text(sample.weights().keySet(), address -> counts.getOrDefault(address, 0)),
                 false);
-        switch (ShareJudgement.judge(set, new Draws(counts, new TreeMap<>(), 0))) {
+        switch (ShareJudgement.judge(set, Draws.ofEach(counts))) {
             case ShareVerdict.Fit fit -> {}
             case ShareVerdict.Undecided undecided -> {}
             case ShareVerdict.Even even -> undrawn.put(sample, difference);

@@ -5,9 +5,9 @@ import dev.apportion.records.Answers;
 import inet.ipaddr.IPAddress;
 import inet.ipaddr.IPAddressNetwork.IPAddressGenerator;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
-import java.util.SortedMap;
-import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 import java.util.random.RandomGenerator;
 import org.xbill.DNS.AAAARecord;
@@ -22,8 +22,8 @@ import org.xbill.DNS.Type;
 
 /**
  * Asks a resolver for the addresses of a host, as its clients do, and counts which come first. The names are new ones below
- * the host's probe name, so that no answer comes from a cache that was filled by others, and no client is concerned; some
- * are asked a second time at once. At most {@link ShareJudgement#MOST_QUESTIONS} questions, not counting those that are lost.
+ * the host's probe name, so that no answer comes from a cache that was filled by others, and no client is concerned; each
+ * is asked for several times in a row. At most {@link ShareJudgement#MOST_QUESTIONS} questions, not counting those that are lost.
  */
 public final class WeightProbe {
 
@@ -75,25 +75,23 @@ public final class WeightProbe {
      * @param wanted is asked before each question whether to go on
      */
     public Outcome ask(InetSocketAddress resolver, WeightedRRset set, Answers answers, BooleanSupplier wanted) {
-        SortedMap<IPAddress, Integer> firsts = new TreeMap<>();
-        SortedMap<IPAddress, Integer> repeats = new TreeMap<>();
-        int pairs = ShareJudgement.pairs(set, answers);
-        int agreed = 0;
+        List<List<IPAddress>> names = new ArrayList<>();
+        int times = ShareJudgement.times(answers);
         int failures = 0;
-        for (int i = 0; i < ShareJudgement.MOST_QUESTIONS - pairs; i++) {
+        for (int i = 0; i < ShareJudgement.MOST_QUESTIONS / times; i++) {
             Optional<Name> name = freshName(set);
             if (name.isEmpty()) {
                 return new Outcome.Unresolved(set.host(), "its probe names would be longer than DNS allows");
             }
-            Optional<IPAddress> before = Optional.empty();
-            // The pairs are spread over the round, so that both kinds of questions meet the same state of the resolver.
-            int times = (long) (i + 1) * pairs / (ShareJudgement.MOST_QUESTIONS - pairs)
-                            > (long) i * pairs / (ShareJudgement.MOST_QUESTIONS - pairs)
-                    ? 2
-                    : 1;
+            List<IPAddress> answered = new ArrayList<>();
             for (int time = 0; time < times; time++) {
                 Reply reply;
                 try {
+                    if (time == 0) {
+                        // All that are for one name, since a cache keeps its answer for no longer than the time to
+                        // live.
+                        pace.await(times);
+                    }
                     reply = reply(resolver, new Question(name.get(), type(set), random.nextInt(IDS)), wanted);
                 } catch (InterruptedException e) {
                     Thread.currentThread().interrupt();
@@ -108,32 +106,32 @@ public final class WeightProbe {
                     }
                     case Reply.Answered(Message message) -> {
                         Optional<IPAddress> first = first(message, set);
+                        first.ifPresent(answered::add);
                         if (first.isEmpty()) {
                             failures++;
-                            if (failures == MOST_FAILURES) {
-                                return new Outcome.Unresolved(
-                                        "%s %s".formatted(name.get().toString(true), Type.string(type(set))),
-                                        text(message));
-                            }
-                        } else if (time == 0) {
-                            firsts.merge(first.get(), 1, Integer::sum);
-                        } else if (before.isPresent()) {
-                            repeats.merge(first.get(), 1, Integer::sum);
-                            agreed += first.equals(before) ? 1 : 0;
                         }
-                        before = first;
+                        if (failures == MOST_FAILURES) {
+                            return new Outcome.Unresolved(
+                                    "%s %s".formatted(name.get().toString(true), Type.string(type(set))),
+                                    text(message));
+                        }
                     }
                 }
             }
+            if (!answered.isEmpty()) {
+                names.add(answered);
+            }
         }
-        return new Outcome.Counted(new Draws(firsts, repeats, agreed));
+        return new Outcome.Counted(new Draws(names));
     }
 
     private Reply reply(InetSocketAddress resolver, Question question, BooleanSupplier wanted)
             throws InterruptedException {
         Reply reply = new Reply.Silent("not asked");
         for (int i = 0; i < TRIES && reply instanceof Reply.Silent && wanted.getAsBoolean(); i++) {
-            pace.await();
+            if (i > 0) {
+                pace.await(1);
+            }
             reply = asker.ask(resolver, question);
         }
         return reply;
