@@ -9,6 +9,7 @@ import dev.apportion.allocation.Allocation.Piece;
 import dev.apportion.allocation.KSplittable.Split;
 import dev.apportion.allocation.Problem.Replica;
 import dev.apportion.allocation.Problem.Stream;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -37,6 +38,9 @@ class LeastChangeTest {
             new KSplittable(Split.EQUAL_RANDOM, 1),
             new RoundRobin(),
             new WeightedRoundRobin());
+
+    /** Seeds of what happens to rates begin here, so that it has nothing to do with how these were drawn. */
+    private static final long NOISE = 10_000;
 
     private static final Tolerance USUAL = new Tolerance(0.1, 0.02, 1);
 
@@ -103,7 +107,7 @@ class LeastChangeTest {
             Problem before = new Problem(replicas, Problems.uniform(1000, k, run));
             Policy policy = new KSplittable();
             Running running = running(before, policy);
-            Problem problem = withRates(before, 0.8, 1.2, run);
+            Problem problem = withRates(before, 0.8, 1.2, NOISE + run);
             Change change = change(problem, running, policy, new Tolerance(0.05, 0.05, 1), Occasion.DRIFT);
             Change.Effect effect = change.effect();
             repaired += change instanceof Change.Repaired ? 1 : 0;
@@ -118,13 +122,21 @@ class LeastChangeTest {
     }
 
     /**
-     * Streams that fill all of their k replicas alone have to change one of them for a better one, from which others have to
-     * go, so that more moves than the bound, which does not count those others, can see.
+     * Streams that fill all of their k replicas alone have to change some of them for better ones, from which others have to
+     * go. The bound counts these as far as it can in short time; how many of the runs come within a tenth of it is printed.
      */
     @ParameterizedTest
-    @CsvSource({"true, 2, 0.03", "true, 3, 0.02", "true, 4, 0.015", "false, 3, 0.1"})
-    void aRepairOfZipfRatesMovesLittle(boolean identical, int k, double most) {
+    @CsvSource({
+        "true, 2, 0.01, 35",
+        "true, 3, 0.01, 60",
+        "true, 4, 0.01, 90",
+        "false, 2, 0.1, 25",
+        "false, 3, 0.06, 45",
+        "false, 4, 0.06, 50"
+    })
+    void aRepairOfZipfRatesMovesLittle(boolean identical, int k, double most, int near) {
         int resolved = 0;
+        int least = 0;
         double moved = 0;
         double unavoidable = 0;
         double anew = 0;
@@ -133,7 +145,7 @@ class LeastChangeTest {
             Problem before = new Problem(replicas, Problems.zipf(1000, 0.8, k));
             Policy policy = new KSplittable();
             Running running = running(before, policy);
-            Problem problem = withRates(before, 0.8, 1.2, run);
+            Problem problem = withRates(before, 0.8, 1.2, NOISE + run);
             Change change = change(problem, running, policy, new Tolerance(0.05, 0.05, 1), Occasion.DRIFT);
             resolved += change instanceof Change.Resolved ? 1 : 0;
             moved += change.effect().moved() / 100;
@@ -141,13 +153,52 @@ class LeastChangeTest {
             anew += moved(problem, running, policy.allocate(problem)) / 100;
             assertThat(worst(problem, change.effect())).isLessThan(1.05 + 1e-6);
             assertThat(change.effect().moved()).isGreaterThan(change.effect().unavoidable() - 1e-9);
+            least += change.effect().moved() <= 1.1 * change.effect().unavoidable() ? 1 : 0;
         }
+        System.out.printf(
+                "Zipf .8, %s, k = %d: %d of 100 within 1.1 of the bound; moved %.2f %%, had to %.2f %%, %d anew%n",
+                identical ? "alike" : "1-8", k, least, 100 * moved, 100 * unavoidable, resolved);
+        assertThat(least).isGreaterThanOrEqualTo(near);
         assertThat(resolved).isLessThanOrEqualTo(identical ? 0 : 5);
         assertThat(moved).isLessThan(most).isLessThan(2.6 * unavoidable);
         assertThat(anew).isGreaterThan(0.7);
     }
 
-    /** Two replicas may not bear the stream, each of which would have to lose less: one of them has to be given up. */
+    /**
+     * The same for the middle case, beside a bound that counts together who has to make way for whom, which takes a solver
+     * seconds.
+     */
+    @Test
+    void nearlyEveryRepairOfZipfRatesMovesWhatHasToMove() {
+        int byShortBound = 0;
+        int least = 0;
+        for (int run = 0; run < 100; run++) {
+            Problem before = new Problem(Problems.identical(100), Problems.zipf(1000, 0.8, 3));
+            Policy policy = new KSplittable();
+            Running running = running(before, policy);
+            Problem problem = withRates(before, 0.8, 1.2, NOISE + run);
+            Change.Effect effect = change(problem, running, policy, new Tolerance(0.05, 0.05, 1), Occasion.DRIFT)
+                    .effect();
+            if (effect.moved() <= 1.1 * effect.unavoidable()) {
+                byShortBound++;
+                least++;
+            } else {
+                double bound =
+                        LeastChurn.bound(problem, running, effect.allocation().levels(), 0.05, Duration.ofSeconds(10));
+                assertThat(effect.moved()).isGreaterThan(bound - 1e-5);
+                least += effect.moved() <= 1.1 * bound ? 1 : 0;
+            }
+        }
+        System.out.printf(
+                "Zipf .8, alike, k = 3: %d of 100 within 1.1 of what has to move, %d of them by the short bound%n",
+                least, byShortBound);
+        assertThat(least).isGreaterThanOrEqualTo(95);
+    }
+
+    /**
+     * Two replicas may not bear the stream, each of which would have to lose less: one of them has to be given up, and the
+     * stream that is on the third one has to make way.
+     */
     @Test
     void aStreamThatOutgrewItsReplicasHasToChangeOne() {
         Problem problem = new Problem(
@@ -159,7 +210,7 @@ class LeastChangeTest {
         double level = 4.0 / 5 * 1.02;
         double aboveLevels = (2 * (1.5 - level)) / 4;
         assertThat(effect.unavoidable())
-                .isCloseTo((3 - level) / 4, within(1e-9))
+                .isCloseTo((3 - level + 1 + 3 - level - 3 * level) / 4, within(1e-9))
                 .isGreaterThan(aboveLevels + 0.1);
         assertThat(effect.moved()).isGreaterThanOrEqualTo(effect.unavoidable());
         assertThat(worst(problem, effect)).isLessThan(1.02 + 1e-9);
