@@ -72,8 +72,35 @@ final class Installation implements AutoCloseable {
 
     /** Installs a chart, or upgrades to it, and waits until its pods are ready. */
     void release(Path chart) {
-        // The CoreDNS of the cluster is one that every node has.
-        String dns = client.apps()
+        helm.run(
+                        "upgrade",
+                        "--install",
+                        RELEASE,
+                        chart.toString(),
+                        "--namespace",
+                        NAMESPACE,
+                        "--set",
+                        "coredns.enabled=true," + coreDnsOf(client),
+                        "--set",
+                        "coredns.resources.requests.cpu=20m,resources.requests.cpu=20m",
+                        "--set",
+                        "operator.verifyInterval=PT2S,operator.resolverInterval=PT5S,rbac.keysNamespaces={%s},rbac.externalDNS=true"
+                                .formatted(NAMESPACE),
+                        "--wait",
+                        "--timeout",
+                        PATIENCE.toSeconds() + "s")
+                .orThrow();
+    }
+
+    /** The values by which the chart has the CoreDNS of the cluster, which is one that every node has. */
+    static String coreDnsOf(Cluster cluster) {
+        try (KubernetesClient client = cluster.client("kube-system")) {
+            return coreDnsOf(client);
+        }
+    }
+
+    private static String coreDnsOf(KubernetesClient client) {
+        String image = client.apps()
                 .deployments()
                 .inNamespace("kube-system")
                 .withName("coredns")
@@ -84,26 +111,9 @@ final class Installation implements AutoCloseable {
                 .getContainers()
                 .getFirst()
                 .getImage();
-        int tag = dns.lastIndexOf(':');
-        helm.run(
-                        "upgrade",
-                        "--install",
-                        RELEASE,
-                        chart.toString(),
-                        "--namespace",
-                        NAMESPACE,
-                        "--set",
-                        "coredns.enabled=true,coredns.image.repository=%s,coredns.image.tag=%s"
-                                .formatted(dns.substring(0, tag), dns.substring(tag + 1)),
-                        "--set",
-                        "coredns.resources.requests.cpu=20m,resources.requests.cpu=20m",
-                        "--set",
-                        "operator.verifyInterval=PT2S,operator.resolverInterval=PT5S,rbac.keysNamespaces={%s},rbac.externalDNS=true"
-                                .formatted(NAMESPACE),
-                        "--wait",
-                        "--timeout",
-                        PATIENCE.toSeconds() + "s")
-                .orThrow();
+        int tag = image.lastIndexOf(':');
+        return "coredns.image.repository=%s,coredns.image.tag=%s"
+                .formatted(image.substring(0, tag), image.substring(tag + 1));
     }
 
     Command.Result helm(String... arguments) {

@@ -211,6 +211,35 @@ public final class Cluster implements AutoCloseable {
         kind.load(archive);
     }
 
+    /**
+     * Runs a line as a shell does on a machine that has {@code docker}, {@code kind}, {@code kubectl} and {@code helm}, and no other
+     * program, in the folder of the product's source.
+     *
+     * @param home the user's folder
+     */
+    public Command.Result type(String line, Path home) throws IOException {
+        Path programs = Files.createDirectories(home.resolve("bin"));
+        for (Tool tool : List.of(Tool.KIND, Tool.KUBECTL, Tool.HELM)) {
+            link(programs.resolve(tool.program()), tools.path(tool));
+        }
+        link(programs.resolve("docker"), ClusterOutlook.onPath("docker").orElseThrow());
+        Map<String, String> environment = new HashMap<>(kind.engine().environment());
+        environment.put("HOME", home.toString());
+        environment.put("PATH", programs.toString());
+        environment.put("KUBECONFIG", kubeconfig().toString());
+        environment.put("KIND_CLUSTER_NAME", kind.cluster());
+        return Command.of(List.of("/bin/bash", "-c", "cd '%s' && %s".formatted(SourceTree.root(), line)))
+                .withEnvironment(environment)
+                .within(READY)
+                .run();
+    }
+
+    private static void link(Path link, Path program) throws IOException {
+        if (Files.notExists(link)) {
+            Files.createSymbolicLink(link, program);
+        }
+    }
+
     /** Loads an image that holds nothing but a program, which is what it runs, and returns the image's name. */
     public synchronized String loadImageOf(Tool tool) {
         return images.computeIfAbsent(tool, this::loadNewImageOf);

@@ -91,11 +91,15 @@ final class ClusterOutlook {
     }
 
     private static boolean isOnPath(String program) {
-        for (String folder : System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1)) {
-            if (!folder.isEmpty() && Files.isExecutable(Path.of(folder, program))) {
-                return true;
-            }
-        }
-        return false;
+        return onPath(program).isPresent();
+    }
+
+    /** The file of a program that a shell would find. */
+    static Optional<Path> onPath(String program) {
+        return Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1))
+                .filter(folder -> !folder.isEmpty())
+                .map(folder -> Path.of(folder, program))
+                .filter(Files::isExecutable)
+                .findFirst();
     }
 }
