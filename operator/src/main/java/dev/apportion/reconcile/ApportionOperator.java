@@ -183,6 +183,7 @@ public final class ApportionOperator implements AutoCloseable {
                                 (int) terms.renewEvery().multipliedBy(2).toMillis())
                         .withRequestRetryBackoffLimit(0)
                         .build())
+                .withKubernetesSerialization(client.getKubernetesSerialization())
                 .build();
         this.leadership = new Leadership(leaseClient, terms, clock, new Turns());
         this.checks = new HealthChecks<>(pool -> Signals.raise(signals.pools, List.of(pool)));
