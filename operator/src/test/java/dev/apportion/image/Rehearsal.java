@@ -50,7 +50,7 @@ public final class Rehearsal {
 
     private Rehearsal() {}
 
-    /** Takes a folder for the log and the kubeconfig, a manifest, and the command that runs {@code apportion}. */
+    /** Takes a folder for the log and the token, a manifest, and the command that runs {@code apportion}. */
     public static void main(String[] args) throws IOException, InterruptedException {
         List<String> arguments = List.of(args);
         Path folder = Files.createDirectories(Path.of(arguments.get(0)));
@@ -68,8 +68,7 @@ public final class Rehearsal {
                 client.load(resources)
                         .items()
                         .forEach(resource -> client.resource(resource).create());
-                Path kubeconfig = Files.writeString(folder.resolve("kubeconfig"), kubeconfig(web));
-                rehearse(program, folder, kubeconfig, client);
+                rehearse(program, folder, asInPod(web, folder), client);
             }
         }
     }
@@ -120,31 +119,35 @@ public final class Rehearsal {
                 .always();
     }
 
-    private static String kubeconfig(MockWebServer web) {
-        return """
-            apiVersion: v1
-            kind: Config
-            clusters:
-            - name: mock
-              cluster: {server: "https://localhost:%d", certificate-authority: "%s"}
-            users:
-            - name: nobody
-              user: {token: none}
-            contexts:
-            - name: mock
-              context: {cluster: mock, user: nobody, namespace: default}
-            current-context: mock
-            """.formatted(web.getPort(), web.getSelfSignedCertificate().certificatePath());
+    /**
+     * What tells a process in a pod where its API server is; a kubeconfig would have more read than the operator needs. The
+     * client library knows each by the name of a system property as well.
+     */
+    private static Map<String, String> asInPod(MockWebServer web, Path folder) throws IOException {
+        return Map.of(
+                "KUBERNETES_SERVICE_HOST",
+                "localhost",
+                "KUBERNETES_SERVICE_PORT",
+                String.valueOf(web.getPort()),
+                "KUBERNETES_CERTS_CA_FILE",
+                web.getSelfSignedCertificate().certificatePath(),
+                "KUBERNETES_AUTH_SERVICEACCOUNT_TOKEN",
+                Files.writeString(folder.resolve("token"), "none").toString(),
+                "KUBERNETES_NAMESPACE",
+                "default",
+                "KUBERNETES_AUTH_TRYKUBECONFIG",
+                "false");
     }
 
-    private static void rehearse(List<String> program, Path folder, Path kubeconfig, KubernetesClient client)
+    private static void rehearse(
+            List<String> program, Path folder, Map<String, String> environment, KubernetesClient client)
             throws IOException, InterruptedException {
         Path log = folder.resolve("rehearsal.log");
         List<String> command = new ArrayList<>(program);
         command.add("operator");
         ProcessBuilder builder =
                 new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
-        builder.environment().put("KUBECONFIG", kubeconfig.toString());
+        builder.environment().putAll(environment);
         Process operator = builder.start();
         Thread end = new Thread(operator::destroyForcibly);
         Runtime.getRuntime().addShutdownHook(end);
