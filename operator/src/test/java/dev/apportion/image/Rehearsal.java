@@ -1,5 +1,6 @@
 package dev.apportion.image;
 
+import dev.apportion.api.ApportionResource;
 import io.fabric8.kubernetes.api.model.APIResourceBuilder;
 import io.fabric8.kubernetes.api.model.APIResourceListBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -12,7 +13,7 @@ import io.fabric8.mockwebserver.ServerRequest;
 import io.fabric8.mockwebserver.ServerResponse;
 import io.fabric8.mockwebserver.http.MockResponse;
 import io.fabric8.mockwebserver.http.RecordedRequest;
-import io.fabric8.mockwebserver.vertx.Protocol;
+import io.vertx.core.net.SelfSignedCertificate;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.HttpURLConnection;
@@ -28,6 +29,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.function.BooleanSupplier;
 
@@ -57,20 +59,31 @@ public final class Rehearsal {
         Path manifest = Path.of(arguments.get(1));
         List<String> program = arguments.subList(2, arguments.size());
         Map<ServerRequest, Queue<ServerResponse>> answers = new HashMap<>();
-        try (MockWebServer web = new MockWebServer()) {
+        SelfSignedCertificate certificate = SelfSignedCertificate.create("localhost");
+        try (MockWebServer web = new MockWebServer();
+                InputStream resources = Files.newInputStream(manifest)) {
             KubernetesMockServer server = new KubernetesMockServer(
-                    new Context(), web, answers, new StatusDispatcher(answers), /* useHttps */ true);
-            web.setProtocols(List.of(Protocol.HTTP_2, Protocol.HTTP_1_1));
+                    new Context(), web, answers, new StatusDispatcher(answers), /* useHttps */ false);
+            web.setHttp2ClearTextEnabled(true);
             server.init(InetAddress.getLoopbackAddress(), 0);
             serveKinds(server);
             try (KubernetesClient client = server.createClient();
-                    InputStream resources = Files.newInputStream(manifest)) {
+                    TlsFront front = TlsFront.open(certificate, web.getPort())) {
                 client.load(resources)
                         .items()
                         .forEach(resource -> client.resource(resource).create());
-                rehearse(program, folder, asInPod(web, folder), client);
+                for (String plural : KINDS.keySet()) {
+                    client.load(definition(plural)).create();
+                }
+                rehearse(program, folder, asInPod(front.port(), certificate, folder), client);
             }
         }
+        certificate.delete();
+    }
+
+    private static InputStream definition(String plural) {
+        return Objects.requireNonNull(
+                ApportionResource.class.getResourceAsStream("crds/%s.%s-v1.yaml".formatted(plural, GROUP)));
     }
 
     /** Takes a status by server-side apply, which the mock lacks, as it is. */
@@ -123,14 +136,15 @@ public final class Rehearsal {
      * What tells a process in a pod where its API server is; a kubeconfig would have more read than the operator needs. The
      * client library knows each by the name of a system property as well.
      */
-    private static Map<String, String> asInPod(MockWebServer web, Path folder) throws IOException {
+    private static Map<String, String> asInPod(int port, SelfSignedCertificate certificate, Path folder)
+            throws IOException {
         return Map.of(
                 "KUBERNETES_SERVICE_HOST",
                 "localhost",
                 "KUBERNETES_SERVICE_PORT",
-                String.valueOf(web.getPort()),
+                String.valueOf(port),
                 "KUBERNETES_CERTS_CA_FILE",
-                web.getSelfSignedCertificate().certificatePath(),
+                certificate.certificatePath(),
                 "KUBERNETES_AUTH_SERVICEACCOUNT_TOKEN",
                 Files.writeString(folder.resolve("token"), "none").toString(),
                 "KUBERNETES_NAMESPACE",
