@@ -183,6 +183,7 @@ public final class ApportionOperator implements AutoCloseable {
                                 (int) terms.renewEvery().multipliedBy(2).toMillis())
                         .withRequestRetryBackoffLimit(0)
                         .build())
+                .withKubernetesSerialization(client.getKubernetesSerialization())
                 .build();
         this.leadership = new Leadership(leaseClient, terms, clock, new Turns());
         this.checks = new HealthChecks<>(pool -> Signals.raise(signals.pools, List.of(pool)));
@@ -345,7 +346,7 @@ public final class ApportionOperator implements AutoCloseable {
     public void start() throws IOException, InterruptedException {
         http = HttpPort.open(settings.http(), this::health, () -> meters.scrape(this::gauges));
         LOG.atInfo().addKeyValue("address", http.address()).log("Serving /healthz, /readyz and /metrics");
-        InstalledSchemas.check(client);
+        InstalledSchemas.require(client);
         long audits = settings.auditInterval().toMillis();
         var _ = auditing.scheduleWithFixedDelay(
                 () -> {
@@ -367,6 +368,8 @@ public final class ApportionOperator implements AutoCloseable {
         synced = true;
         zones.watch(settings.zoneNamespaces());
         leadership.campaign();
+        // Nothing waits for it.
+        Thread.ofVirtual().name("definitions").start(() -> InstalledSchemas.compare(client));
         var _ = housekeeping.scheduleWithFixedDelay(clockWatch::look, 1, 1, TimeUnit.SECONDS);
         long pause = settings.reconcileInterval().toMillis();
         var _ = housekeeping.scheduleWithFixedDelay(zones::sweep, pause, pause, TimeUnit.MILLISECONDS);

@@ -25,6 +25,7 @@ public final class ClusterClient {
         BodyTimeout bodyTimeout = new BodyTimeout(timeout.multipliedBy(WHOLE_ANSWER));
         return new KubernetesClientBuilder()
                 .withConfig(config)
+                .withKubernetesSerialization(Vocabulary.serialization())
                 .withHttpClientBuilderConsumer(
                         http -> http.addOrReplaceInterceptor(RetryAfter.class.getName(), retryAfter)
                                 .addOrReplaceInterceptor(BodyTimeout.class.getName(), bodyTimeout)

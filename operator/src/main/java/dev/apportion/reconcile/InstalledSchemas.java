@@ -43,18 +43,21 @@ final class InstalledSchemas {
     private InstalledSchemas() {}
 
     /**
-     * Looks at what is installed, and warns of fields that are missing.
+     * Looks whether all kinds are served.
      *
-     * @throws IllegalStateException if a whole kind is missing; the message says what to do
+     * @throws IllegalStateException if one is missing; the message says what to do
      */
-    static void check(KubernetesClient client) {
+    static void require(KubernetesClient client) {
         try {
             requireKinds(client);
         } catch (KubernetesClientException e) {
             // It is about the cluster, not about definitions, and whoever needs the cluster next says it better.
             LOG.atDebug().setCause(e).log("Could not see which kinds are served");
-            return;
         }
+    }
+
+    /** Warns of fields that are missing. */
+    static void compare(KubernetesClient client) {
         for (Class<? extends ApportionResource<?, ?>> kind : KINDS) {
             warn(client, HasMetadata.getFullResourceName(kind));
         }

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -164,6 +165,17 @@ class CommandLineTest {
 
         assertThat(run.code()).isZero();
         assertThat(run.out()).contains("Usage: apportion " + command, "Exit codes:");
+    }
+
+    /** Only the command that is asked for is set up; a name that nobody knows shows all of them. */
+    @Test
+    void everyCommandIsFoundByItsName() {
+        Set<String> all = Main.commandLine().getSubcommands().keySet();
+        assertThat(all).hasSize(9);
+        assertThat(all)
+                .allSatisfy(name -> assertThat(Main.commandLine(name, "--help").getSubcommands())
+                        .containsOnlyKeys(name));
+        assertThat(Run.of("oprator").err()).contains("Did you mean: apportion operator");
     }
 
     @Test

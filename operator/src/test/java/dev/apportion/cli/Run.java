@@ -16,7 +16,8 @@ record Run(int code, String out, String err) {
     static Run of(String... args) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
-        CommandLine line = Main.commandLine().setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
+        CommandLine line =
+                Main.commandLine(args).setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
         int code = Main.run(line, args);
         return new Run(code, out.toString(), err.toString());
     }

@@ -1,5 +1,6 @@
 package dev.apportion.image;
 
+import dev.apportion.api.ApportionResource;
 import io.fabric8.kubernetes.api.model.APIResourceBuilder;
 import io.fabric8.kubernetes.api.model.APIResourceListBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -12,7 +13,7 @@ import io.fabric8.mockwebserver.ServerRequest;
 import io.fabric8.mockwebserver.ServerResponse;
 import io.fabric8.mockwebserver.http.MockResponse;
 import io.fabric8.mockwebserver.http.RecordedRequest;
-import io.fabric8.mockwebserver.vertx.Protocol;
+import io.vertx.core.net.SelfSignedCertificate;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.HttpURLConnection;
@@ -28,6 +29,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.function.BooleanSupplier;
 
@@ -50,28 +52,38 @@ public final class Rehearsal {
 
     private Rehearsal() {}
 
-    /** Takes a folder for the log and the kubeconfig, a manifest, and the command that runs {@code apportion}. */
+    /** Takes a folder for the log and the token, a manifest, and the command that runs {@code apportion}. */
     public static void main(String[] args) throws IOException, InterruptedException {
         List<String> arguments = List.of(args);
         Path folder = Files.createDirectories(Path.of(arguments.get(0)));
         Path manifest = Path.of(arguments.get(1));
         List<String> program = arguments.subList(2, arguments.size());
         Map<ServerRequest, Queue<ServerResponse>> answers = new HashMap<>();
-        try (MockWebServer web = new MockWebServer()) {
+        SelfSignedCertificate certificate = SelfSignedCertificate.create("localhost");
+        try (MockWebServer web = new MockWebServer();
+                InputStream resources = Files.newInputStream(manifest)) {
             KubernetesMockServer server = new KubernetesMockServer(
-                    new Context(), web, answers, new StatusDispatcher(answers), /* useHttps */ true);
-            web.setProtocols(List.of(Protocol.HTTP_2, Protocol.HTTP_1_1));
+                    new Context(), web, answers, new StatusDispatcher(answers), /* useHttps */ false);
+            web.setHttp2ClearTextEnabled(true);
             server.init(InetAddress.getLoopbackAddress(), 0);
             serveKinds(server);
             try (KubernetesClient client = server.createClient();
-                    InputStream resources = Files.newInputStream(manifest)) {
+                    TlsFront front = TlsFront.open(certificate, web.getPort())) {
                 client.load(resources)
                         .items()
                         .forEach(resource -> client.resource(resource).create());
-                Path kubeconfig = Files.writeString(folder.resolve("kubeconfig"), kubeconfig(web));
-                rehearse(program, folder, kubeconfig, client);
+                for (String plural : KINDS.keySet()) {
+                    client.load(definition(plural)).create();
+                }
+                rehearse(program, folder, asInPod(front.port(), certificate, folder), client);
             }
         }
+        certificate.delete();
+    }
+
+    private static InputStream definition(String plural) {
+        return Objects.requireNonNull(
+                ApportionResource.class.getResourceAsStream("crds/%s.%s-v1.yaml".formatted(plural, GROUP)));
     }
 
     /** Takes a status by server-side apply, which the mock lacks, as it is. */
@@ -120,31 +132,36 @@ public final class Rehearsal {
                 .always();
     }
 
-    private static String kubeconfig(MockWebServer web) {
-        return """
-            apiVersion: v1
-            kind: Config
-            clusters:
-            - name: mock
-              cluster: {server: "https://localhost:%d", certificate-authority: "%s"}
-            users:
-            - name: nobody
-              user: {token: none}
-            contexts:
-            - name: mock
-              context: {cluster: mock, user: nobody, namespace: default}
-            current-context: mock
-            """.formatted(web.getPort(), web.getSelfSignedCertificate().certificatePath());
+    /**
+     * What tells a process in a pod where its API server is; a kubeconfig would have more read than the operator needs. The
+     * client library knows each by the name of a system property as well.
+     */
+    private static Map<String, String> asInPod(int port, SelfSignedCertificate certificate, Path folder)
+            throws IOException {
+        return Map.of(
+                "KUBERNETES_SERVICE_HOST",
+                "localhost",
+                "KUBERNETES_SERVICE_PORT",
+                String.valueOf(port),
+                "KUBERNETES_CERTS_CA_FILE",
+                certificate.certificatePath(),
+                "KUBERNETES_AUTH_SERVICEACCOUNT_TOKEN",
+                Files.writeString(folder.resolve("token"), "none").toString(),
+                "KUBERNETES_NAMESPACE",
+                "default",
+                "KUBERNETES_AUTH_TRYKUBECONFIG",
+                "false");
     }
 
-    private static void rehearse(List<String> program, Path folder, Path kubeconfig, KubernetesClient client)
+    private static void rehearse(
+            List<String> program, Path folder, Map<String, String> environment, KubernetesClient client)
             throws IOException, InterruptedException {
         Path log = folder.resolve("rehearsal.log");
         List<String> command = new ArrayList<>(program);
         command.add("operator");
         ProcessBuilder builder =
                 new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
-        builder.environment().put("KUBECONFIG", kubeconfig.toString());
+        builder.environment().putAll(environment);
         Process operator = builder.start();
         Thread end = new Thread(operator::destroyForcibly);
         Runtime.getRuntime().addShutdownHook(end);
