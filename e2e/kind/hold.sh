@@ -6,7 +6,7 @@
 #   hold.sh KIND CLUSTER FOLDER DATA SOCKETS     starts an engine with its data in DATA and its sockets in SOCKETS, and ends it; one at a time
 #
 # FOLDER is the run's own and goes with it.
-# Says "waiting" on standard output while another run has DATA, "ready" when the engine answers, "failed" and why, if it does not.
+# Says "waiting" on standard output while another run has SOCKETS, "ready" when the engine answers, "failed" and why, if it does not.
 set -euo pipefail
 # Ctrl-C reaches the whole process group: what is to be done afterwards must not end with it.
 trap '' INT TERM HUP
@@ -68,9 +68,10 @@ rules() {
   fi
 }
 
+# By the sockets, which all runs on a machine share, wherever they keep their data.
 await_turn() {
-  mkdir -p "$(dirname "$data")"
-  exec 9> "$data.lock"
+  mkdir -p "$(dirname "$sockets")"
+  exec 9> "$sockets.lock"
   flock --nonblock 9 || echo waiting
   until flock --wait 1 9; do
     kill -0 "$PPID" 2>/dev/null || exit 0
@@ -81,7 +82,7 @@ await_turn() {
 end_forgotten() {
   local pid
   pid=$(cat "$sockets/pid" 2>/dev/null || true)
-  if [ -n "$pid" ] && tr '\0' ' ' < "/proc/$pid/cmdline" 2>/dev/null | grep -qF -- "--data-root $data "; then
+  if [ -n "$pid" ] && tr '\0' ' ' < "/proc/$pid/cmdline" 2>/dev/null | grep -qF -- "--exec-root $sockets/exec "; then
     engine=$pid
     end_engine
     engine=''
