@@ -1,7 +1,10 @@
 package dev.apportion.allocation;
 
+import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.OptionalInt;
+import java.util.Queue;
+import java.util.stream.IntStream;
 
 /**
  * The weighted least-connection scheduler at work, request by request: each request opens a connection to the replica with
@@ -33,6 +36,13 @@ public final class LeastConnectionsRun {
     private final boolean[] isNew;
     private final double allWeights;
     private final long[] passedOverUntil;
+
+    /** Those that are passed over, in the order in which they come back. */
+    private final Queue<Integer> passedOver = new ArrayDeque<>();
+
+    /** By connections for the weight, of those that are not passed over. */
+    private final Tournament active;
+
     private double allConnections;
     private int newCount;
     private long allocations;
@@ -55,6 +65,9 @@ public final class LeastConnectionsRun {
         allWeights = Arrays.stream(weights).sum();
         allConnections = Arrays.stream(connections).sum();
         passedOverUntil = new long[weights.length];
+        active = new Tournament(IntStream.range(0, weights.length)
+                .mapToDouble(i -> connections[i] / weights[i])
+                .toArray());
         isNew = new boolean[weights.length];
         for (int i = 0; i < weights.length; i++) {
             isNew[i] = !has(i, WARM);
@@ -81,10 +94,11 @@ public final class LeastConnectionsRun {
 
     /** Allocates a request that counts as so many connections. */
     int allocate(double size) {
-        int replica = fewest(true);
-        if (replica < 0) {
-            replica = fewest(false);
+        while (!passedOver.isEmpty() && passedOverUntil[passedOver.element()] <= allocations) {
+            enter(passedOver.remove());
         }
+        boolean allArePassedOver = active.least() < 0;
+        int replica = allArePassedOver ? fewest() : active.least();
         connections[replica] += size;
         allConnections += size;
         allocations++;
@@ -95,9 +109,31 @@ public final class LeastConnectionsRun {
             newCount--;
         }
         if (isNew[replica] && maxContinuousAllocations.isPresent() && inARow >= maxContinuousAllocations.getAsInt()) {
-            passedOverUntil[replica] = allocations + away;
+            if (allArePassedOver) {
+                passedOver.remove(replica);
+            }
+            passOver(replica);
+        } else {
+            enter(replica);
         }
         return replica;
+    }
+
+    private void passOver(int replica) {
+        passedOver.add(replica);
+        passedOverUntil[replica] = allocations + away;
+        active.set(replica, Double.POSITIVE_INFINITY);
+    }
+
+    /** Takes part, unless it is passed over. */
+    private void enter(int replica) {
+        if (!isPassedOver(replica)) {
+            active.set(replica, connections[replica] / weights[replica]);
+        }
+    }
+
+    private boolean isPassedOver(int replica) {
+        return passedOverUntil[replica] > allocations;
     }
 
     /** Closes connections of a replica; a part of one may close. */
@@ -105,6 +141,7 @@ public final class LeastConnectionsRun {
         double fewer = Math.min(closed, connections[replica]);
         connections[replica] -= fewer;
         allConnections -= fewer;
+        enter(replica);
     }
 
     public double connections(int replica) {
@@ -120,15 +157,11 @@ public final class LeastConnectionsRun {
         return isNew[replica];
     }
 
-    private int fewest(boolean activeOnly) {
-        int fewest = -1;
-        double least = Double.POSITIVE_INFINITY;
-        for (int i = 0; i < weights.length; i++) {
-            double ratio = connections[i] / weights[i];
-            if (ratio < least && !(activeOnly && passedOverUntil[i] > allocations)) {
-                least = ratio;
-                fewest = i;
-            }
+    /** Of all of them, where every one is passed over. */
+    private int fewest() {
+        int fewest = 0;
+        for (int i = 1; i < weights.length; i++) {
+            fewest = connections[i] / weights[i] < connections[fewest] / weights[fewest] ? i : fewest;
         }
         return fewest;
     }

@@ -8,8 +8,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
+import java.util.stream.IntStream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.DoubleRange;
@@ -197,6 +199,84 @@ class LeastConnectionsRunTest {
         double lightest = Arrays.stream(weight).min().orElseThrow();
         for (int i = 0; i < given.length; i++) {
             assertThat(given[i]).isCloseTo(poured[i], within(weight.length * heaviest / lightest));
+        }
+    }
+
+    /** The scheduler by its definition: it looks at every replica for each request. */
+    private static final class Looking {
+
+        private final double[] weights;
+        private final double[] connections;
+        private final int most;
+        private final long away;
+        private final boolean[] isNew;
+        private final long[] until;
+        private long allocations;
+        private int last = -1;
+        private int inARow;
+
+        Looking(double[] weights, double[] connections, int most, Round round) {
+            this.weights = weights;
+            this.connections = connections.clone();
+            this.most = most;
+            away = (most - 1L) * (round == Round.CYCLE ? Math.max(1, weights.length - 1) : 1);
+            until = new long[weights.length];
+            isNew = new boolean[weights.length];
+            for (int i = 0; i < weights.length; i++) {
+                isNew[i] = connections[i] < 0.95 * due(i);
+            }
+        }
+
+        private double due(int replica) {
+            return Arrays.stream(connections).sum()
+                    * (weights[replica] / Arrays.stream(weights).sum());
+        }
+
+        int allocate() {
+            int chosen = -1;
+            boolean all = IntStream.range(0, weights.length).allMatch(i -> until[i] > allocations);
+            for (int i = 0; i < weights.length; i++) {
+                boolean takesPart = all || until[i] <= allocations;
+                if (takesPart && (chosen < 0 || connections[i] / weights[i] < connections[chosen] / weights[chosen])) {
+                    chosen = i;
+                }
+            }
+            connections[chosen]++;
+            allocations++;
+            inARow = chosen == last ? inARow + 1 : 1;
+            last = chosen;
+            isNew[chosen] &= connections[chosen] < due(chosen);
+            if (isNew[chosen] && inARow >= most) {
+                until[chosen] = allocations + away;
+            }
+            return chosen;
+        }
+
+        void close(int replica) {
+            connections[replica] = Math.max(0, connections[replica] - 1);
+        }
+    }
+
+    @Property(tries = 500)
+    void itAllocatesAsIfItLookedAtEveryReplica(
+            @ForAll @Size(min = 1, max = 9) List<@IntRange(min = 1, max = 4) Integer> weights,
+            @ForAll @Size(value = 9) List<@IntRange(max = 60) Integer> open,
+            @ForAll @IntRange(min = 1, max = 6) int most,
+            @ForAll Round round,
+            @ForAll long seed) {
+        double[] weight = weights.stream().mapToDouble(w -> w).toArray();
+        double[] connections =
+                open.stream().limit(weight.length).mapToDouble(c -> c).toArray();
+        LeastConnectionsRun run = new LeastConnectionsRun(weight, connections, OptionalInt.of(most), round);
+        Looking looking = new Looking(weight, connections, most, round);
+        SplittableRandom random = new SplittableRandom(seed);
+        for (int request = 0; request < 300; request++) {
+            if (random.nextInt(3) == 0) {
+                int ends = random.nextInt(weight.length);
+                run.close(ends, 1);
+                looking.close(ends);
+            }
+            assertThat(run.allocate()).isEqualTo(looking.allocate());
         }
     }
 }
