@@ -1,6 +1,5 @@
 package dev.apportion.cli;
 
-import dev.apportion.cli.SettingReader.Refused;
 import org.jspecify.annotations.Nullable;
 
 /** The bounds of what is written in scenarios: whatever is beyond them is refused, with its place. */

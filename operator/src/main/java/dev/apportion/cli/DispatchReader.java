@@ -22,7 +22,6 @@ import dev.apportion.cli.ScenarioSpec.ConnectionsSpec;
 import dev.apportion.cli.ScenarioSpec.DispatchSpec;
 import dev.apportion.cli.ScenarioSpec.DnsSpec;
 import dev.apportion.cli.ScenarioSpec.GlobalQueueSpec;
-import dev.apportion.cli.SettingReader.Refused;
 import dev.apportion.reconcile.Policies;
 import dev.apportion.records.Answers;
 import dev.apportion.simulation.Dispatch;

@@ -319,7 +319,7 @@ final class Scenarios {
         ScenarioSpec spec = value(at, ScenarioSpec.class, "");
         try {
             return SettingReader.read(spec, this::log);
-        } catch (SettingReader.Refused e) {
+        } catch (Refused e) {
             String path = e.path();
             for (Dimension dimension : dimensions) {
                 String plain = dimension.path().replaceAll("\\.(\\d+)", "[$1]");

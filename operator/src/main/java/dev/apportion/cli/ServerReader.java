@@ -12,7 +12,6 @@ import static dev.apportion.cli.Bounds.within;
 
 import dev.apportion.cli.ScenarioSpec.ServerSpec;
 import dev.apportion.cli.ScenarioSpec.SlowStartSpec;
-import dev.apportion.cli.SettingReader.Refused;
 import dev.apportion.simulation.Server;
 import java.util.ArrayList;
 import java.util.HashSet;

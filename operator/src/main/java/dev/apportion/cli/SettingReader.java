@@ -42,27 +42,6 @@ final class SettingReader {
     private final ScenarioSpec spec;
     private final Logs logs;
 
-    /** Why it is no setting. */
-    static final class Refused extends Exception {
-        private final String path;
-        private final String reason;
-
-        Refused(String path, String reason) {
-            super(path + ": " + reason);
-            this.path = path;
-            this.reason = reason;
-        }
-
-        /** Where, as in {@code populations[0].rate}. */
-        String path() {
-            return path;
-        }
-
-        String reason() {
-            return reason;
-        }
-    }
-
     /** Where logs are taken from. */
     @FunctionalInterface
     interface Logs {

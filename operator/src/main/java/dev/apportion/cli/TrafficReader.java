@@ -15,7 +15,6 @@ import dev.apportion.cli.ScenarioSpec.PatternSpec;
 import dev.apportion.cli.ScenarioSpec.PopulationSpec;
 import dev.apportion.cli.ScenarioSpec.RhythmSpec;
 import dev.apportion.cli.ScenarioSpec.TrafficSpec;
-import dev.apportion.cli.SettingReader.Refused;
 import dev.apportion.simulation.Law;
 import dev.apportion.simulation.Population;
 import dev.apportion.simulation.Rhythm;
