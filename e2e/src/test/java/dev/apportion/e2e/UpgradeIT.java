@@ -167,13 +167,21 @@ class UpgradeIT {
 
         try (ServerProcess operator =
                 Apportion.packaged().against(server).start("operator", "-n", kubectl.namespace())) {
+            operator.await("both warnings", PATIENCE, () -> warnings(operator).size() > 1);
             operator.awaitLine(Pattern.compile("Started"), PATIENCE);
-            assertThat(operator.log().lines().filter(line -> line.contains("older than this program")))
+            assertThat(warnings(operator))
                     .hasSize(2)
                     .anySatisfy(line -> assertThat(line).contains("dnszones.apportion.dev", "spec.resolvers"))
                     .anySatisfy(line -> assertThat(line).contains("trafficservices.apportion.dev", "spec.maxReplicas"));
             operator.terminate();
         }
+    }
+
+    private static List<String> warnings(ServerProcess operator) {
+        return operator.log()
+                .lines()
+                .filter(line -> line.contains("older than this program"))
+                .toList();
     }
 
     @Test
