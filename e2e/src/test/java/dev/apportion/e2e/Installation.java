@@ -116,6 +116,18 @@ final class Installation implements AutoCloseable {
                 .formatted(image.substring(0, tag), image.substring(tag + 1));
     }
 
+    /** Deletes the custom resource definitions, which an uninstall leaves. */
+    static void deleteDefinitions(Kubectl kubectl) {
+        kubectl.run(
+                        "delete",
+                        "crd",
+                        "dnszones.apportion.dev",
+                        "replicapools.apportion.dev",
+                        "trafficservices.apportion.dev",
+                        "trafficstreams.apportion.dev")
+                .orThrow();
+    }
+
     Command.Result helm(String... arguments) {
         List<String> line = new ArrayList<>(List.of(arguments));
         line.addAll(List.of("--namespace", NAMESPACE));

@@ -711,14 +711,7 @@ class InstallationE2E {
         assertThat(kubectl.run("get", "crds", "-o", "name").orThrow().stdout().lines())
                 .filteredOn(name -> name.contains("apportion"))
                 .hasSize(4);
-        kubectl.run(
-                        "delete",
-                        "crd",
-                        "dnszones.apportion.dev",
-                        "replicapools.apportion.dev",
-                        "trafficservices.apportion.dev",
-                        "trafficstreams.apportion.dev")
-                .orThrow();
+        Installation.deleteDefinitions(kubectl);
         kubectl.run("delete", "namespace", Installation.NAMESPACE, "--timeout=120s")
                 .orThrow();
     }

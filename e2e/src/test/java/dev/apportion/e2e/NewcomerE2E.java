@@ -53,14 +53,7 @@ class NewcomerE2E {
         kubectl.run("delete", "namespace", "web").orThrow();
         kubectl.run("delete", "dnszones", "--all").orThrow();
         cluster.type("helm uninstall apportion -n dns --wait", home).orThrow();
-        kubectl.run(
-                        "delete",
-                        "crd",
-                        "dnszones.apportion.dev",
-                        "replicapools.apportion.dev",
-                        "trafficservices.apportion.dev",
-                        "trafficstreams.apportion.dev")
-                .orThrow();
+        Installation.deleteDefinitions(kubectl);
         kubectl.run("delete", "namespace", "dns").orThrow();
     }
 }
